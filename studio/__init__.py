@@ -1,0 +1,1 @@
+"""The back office of a live-dealer studio: shoe, round, money, people."""

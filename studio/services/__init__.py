@@ -1,0 +1,1 @@
+"""Use cases: load, decide, store in one commit, publish afterwards."""

@@ -1,0 +1,1 @@
+"""The database: tables, unit of work, migrations."""

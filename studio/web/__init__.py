@@ -1,0 +1,1 @@
+"""The doors: pages, JSON, Socket.IO, roles."""
