@@ -57,7 +57,9 @@ class Order(StrEnum):
     """How the seats of a `Decide` act."""
 
     IN_TURN = "in_turn"
+    """One after the other; each decision is public at once."""
     SIMULTANEOUS = "simultaneous"
+    """All at once; what a seat decided stays sealed until the request is over."""
 
 
 Position: TypeAlias = str
@@ -124,9 +126,16 @@ class Description:
     """Part of each winner's collected pot or winnings that the house keeps."""
     rule_version: str
     paytable_version: str
+    rule_changes: tuple[str, ...] = ()
+    """Public change log of rules and pay table, newest first, one English sentence each."""
+    rotating_roles: tuple[str, ...] = ()
+    """Roles that pass clockwise after each round to the next seat that can cover them."""
 
 
 # What a game asks for -------------------------------------------------------------------------
+
+Place: TypeAlias = tuple[Position, int]
+"""One piece on the table: position and index within it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +148,8 @@ class Deal:
     face_up: bool
     viewers: frozenset[str] = frozenset()
     """Seats that may see it at once though it lies face down."""
+    takes_back: tuple[Place, ...] = ()
+    """Pieces that go back to the set before this draw (a swap): their places are free again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,13 +161,19 @@ class Burn:
 
 @dataclass(frozen=True, kw_only=True)
 class Decide:
-    """Ask seats for a decision, within a clock, with a default for each that stays silent."""
+    """Ask seats for a decision, within a clock, with a default for each that stays silent.
+
+    The request stands until `next` asks for something else. One event may shorten it: the seats
+    that are left are asked on.
+    """
 
     seats: tuple[Seat, ...]
     order: Order
     actions: Mapping[Seat, tuple["Action", ...]]
     clock_ms: int
     default: Mapping[Seat, "Decision"]
+    turn: int = 0
+    """Counts the turns of a round: clocks run on while it stays the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +181,8 @@ class Reveal:
     """Open the pieces of these positions to everybody."""
 
     positions: tuple[Position, ...]
+    only: tuple[Place, ...] = ()
+    """Open just these pieces of the positions (a card played, one tile shown); empty: all."""
 
 
 @dataclass(frozen=True)
@@ -190,6 +209,8 @@ class Action:
     amount_max: int | None = None
     pieces: tuple[Piece, ...] = ()
     """Pieces it may name (a card to play, a tile to open)."""
+    bet: str | None = None
+    """The bet whose stake the amount adds to (double, insurance); None: chips of a pot."""
 
 
 # What a game is told --------------------------------------------------------------------------
@@ -242,9 +263,10 @@ class Voided:
 
 @dataclass(frozen=True, kw_only=True)
 class Revealed:
-    """The pieces of these positions lie open."""
+    """The pieces of these positions lie open: the answer to a `Reveal`, word for word."""
 
     positions: tuple[Position, ...]
+    only: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -354,7 +376,10 @@ class Points:
 
 @dataclass(frozen=True, kw_only=True)
 class JackpotHit:
-    """Seats that hit a jackpot they had bought; the engine pays min(prize, fund)."""
+    """Seats that hit a jackpot they had bought; the engine pays min(prize, fund).
+
+    Paid in the order of `seats`; a seat named twice hit twice.
+    """
 
     jackpot: str
     seats: tuple[Seat, ...]
@@ -435,14 +460,22 @@ class Game(Protocol[S]):
     def evaluate(self, state: S) -> Evaluation:
         """Return values and marks of the hands that are open to everybody."""
 
+    def opening_burn(self, piece: Piece) -> int:
+        """Return how many pieces are burnt after `piece` was turned first from a new shoe.
+
+        Raises:
+            MalformedError: `piece_not_in_game`; `no_opening_burn` for a game without a shoe.
+        """
+
     def settle(self, state: S) -> tuple[Movement, ...]:
         """Return the neutral movements of a finished round; called when `next` is Settle."""
 
     def theoretical(self, bet: str, decks: int) -> TheoreticalReturn:
-        """Enumerate the exact return of a bet kind (`Bet.settles_on`).
+        """Enumerate the exact return of a bet kind (`Bet.settles_on`) or of a bet of that kind.
 
         Raises:
-            MalformedError: `unknown_bet`.
+            MalformedError: `unknown_bet`, `decks_out_of_range`; `no_theoretical` for a game whose
+                return depends on what people decide.
         """
 
     @property

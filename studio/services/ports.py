@@ -319,6 +319,9 @@ class Ledger(Protocol):
     def balance(self, player_id: int) -> Balance:
         """Return wallet and held; zeros for a player without accounts."""
 
+    def balances_of_round(self, round_id: str) -> Mapping[int, Balance]:
+        """Return the balances of the players with a wager in the round, in one query."""
+
     def cash(self, *, id: str, player_id: int, amount_minor: int, reason: str, by: int) -> Balance:
         """Move cash in (positive) or out (negative).
 

@@ -1,0 +1,225 @@
+"""What people, devices and the clock may ask of a table.
+
+Everything a decision needs comes in the command: time, nonce, what the book holds. `decide`
+reads no clock and draws no chance.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from studio.domain.cards import PrintedCode
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakeSeat:
+    """A dealer takes the table."""
+
+    dealer_id: int
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaveSeat:
+    """The dealer leaves the table."""
+
+    dealer_id: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadShoe:
+    """Put a registered deck set on the table; `manifest` is serial -> card number."""
+
+    deck_set: int
+    decks: int
+    manifest: Mapping[int, int]
+    scan_at: str
+    burn_per_round: int
+    options: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class StartVerification:
+    """Let every card pass the camera."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndVerification:
+    """Give the verdict; `manifest` is serial -> card number."""
+
+    manifest: Mapping[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfirmShuffle:
+    """Shuffled, cut card placed `cut_depth` cards from the back."""
+
+    cut_depth: int
+    cut_depth_min: int
+    cut_depth_max: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeeCard:
+    """The scanner read a code. `known`: serial and face stand in the deck set's manifest."""
+
+    code: PrintedCode
+    known: bool
+    nonce: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailRead:
+    """The scanner sees a still card and can't read it, or the dealer says so."""
+
+    reason: str
+    tries_max: int
+
+
+@dataclass(frozen=True)
+class ConfirmBurn:
+    """The dealer burnt what was asked without the camera (`scan_at = reveal`)."""
+
+
+@dataclass(frozen=True)
+class TurnCutCard:
+    """The cut card came up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenRound:
+    """Open the betting window for `window_ms`."""
+
+    now_ms: int
+    window_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloseBetting:
+    """The deadline has passed; the book is counted."""
+
+    now_ms: int
+    count: int
+    turnover_minor: int
+    held_minor: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class RevealNext:
+    """Open the next hand."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettleRound:
+    """Results are known and the money is booked in the same transaction."""
+
+    version: int
+    nets: Mapping[str, Fraction]
+    reasons: Mapping[str, str]
+    count: int
+    turnover_minor: int
+    payouts_minor: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoidRound:
+    """Annul the running round; the refunds are booked in the same transaction."""
+
+    version: int
+    reason: str
+    by: str
+    count: int
+    turnover_minor: int
+    payouts_minor: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseHeld:
+    """The supervisor resolves a held card and lets the table go on."""
+
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallPit:
+    """Ask for the supervisor."""
+
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stop:
+    """Nothing may advance."""
+
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resume:
+    """The supervisor lets the table go on."""
+
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkLink:
+    """A watched link fell silent or came back."""
+
+    link: str
+    up: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloseShoe:
+    """Count the shoe out: `cards_left` were found in it. `early`: a supervisor's order."""
+
+    cards_left: int
+    by: str
+    early: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lock:
+    """Forbid new rounds."""
+
+    reason: str
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unlock:
+    """Allow rounds again."""
+
+    reason: str
+    by: str
+
+
+Command: TypeAlias = (
+    TakeSeat
+    | LeaveSeat
+    | LoadShoe
+    | StartVerification
+    | EndVerification
+    | ConfirmShuffle
+    | SeeCard
+    | FailRead
+    | ConfirmBurn
+    | TurnCutCard
+    | OpenRound
+    | CloseBetting
+    | RevealNext
+    | SettleRound
+    | VoidRound
+    | ReleaseHeld
+    | CallPit
+    | Stop
+    | Resume
+    | MarkLink
+    | CloseShoe
+    | Lock
+    | Unlock
+)

@@ -1,0 +1,191 @@
+"""Cards at the camera: which event follows from what was read, or not read.
+
+Source: DESIGN sections 3, 4 and 6.
+"""
+
+from studio.domain.commands import (
+    FailRead,
+    SeeCard,
+)
+from studio.domain.errors import RefusedError
+from studio.domain.events import (
+    BurnConfirmed,
+    CardDrawn,
+    CardHeld,
+    CardsRevealed,
+    CardVerified,
+    Event,
+    FirstCardTurned,
+    OpenCard,
+    PitCalled,
+    ReadFailed,
+    SealedCard,
+)
+from studio.domain.game import (
+    AnyGame,
+    Burn,
+    Deal,
+    Request,
+    ScanAt,
+)
+from studio.domain.guards import need_free_hands
+from studio.domain.log import commitment
+from studio.domain.round import BURN, Phase, Round, request_of
+from studio.domain.shoe import Shoe
+from studio.domain.table import Stage, TableState
+
+
+def see_card(game: AnyGame, state: TableState, command: SeeCard) -> tuple[Event, ...]:
+    """Return what follows from a read card: drawn, verified, the same again, or held."""
+    serial = command.code.serial
+    shoe = state.shoe
+    if shoe is None or state.stopped or (state.fault is not None and state.fault.held):
+        return ()
+    if state.stage is Stage.VERIFYING:
+        return _verify_card(state, command)
+    if not command.known or command.code.deck_set != shoe.deck_set:
+        return (CardHeld(fault="foreign_card", scope=state.shoe_id, commitment=None),)
+    if serial == shoe.last_serial:
+        return ()  # the same card again: it still lies there, or was shown twice
+    if serial in shoe.seen:
+        return (CardHeld(fault="doubled_card", scope=state.shoe_id, commitment=None),)
+    if state.stage is Stage.OPENING:
+        return _open_shoe_card(game, state, shoe, command)
+    request = request_of(game, state.round)
+    if state.round is None or not _takes_card(state.round, request):
+        return _unneeded(state, command)
+    return _draw(game, state.round, request, command)
+
+
+def _takes_card(current: Round, request: Request | None) -> bool:
+    if isinstance(request, Deal) and request.face_up:
+        return current.phase is not Phase.BETTING
+    return isinstance(request, Deal | Burn)
+
+
+def _seal(command: SeeCard) -> SealedCard:
+    return SealedCard(card=command.code.piece.code, serial=command.code.serial, nonce=command.nonce)
+
+
+def _commit(sealed: SealedCard, *, scope: str, position: str, index: int) -> str:
+    return commitment(
+        nonce=sealed.nonce,
+        scope=scope,
+        position=position,
+        index=index,
+        card=sealed.card,
+        serial=sealed.serial,
+    )
+
+
+def _drawn_event(command: SeeCard, *, scope: str, position: str, index: int) -> CardDrawn:
+    sealed = _seal(command)
+    return CardDrawn(
+        scope=scope,
+        position=position,
+        index=index,
+        commitment=_commit(sealed, scope=scope, position=position, index=index),
+        sealed=sealed,
+    )
+
+
+def _verify_card(state: TableState, command: SeeCard) -> tuple[Event, ...]:
+    count = len(state.verified)
+    shoe = state.shoe
+    assert shoe is not None
+    if not command.known or command.code.deck_set != shoe.deck_set:
+        return (CardVerified(count=count, problem="foreign"),)
+    if command.code.serial in state.verified:
+        return (CardVerified(count=count, problem="doubled"),)
+    return (CardVerified(count=count + 1, problem=None, sealed=_seal(command)),)
+
+
+def _open_shoe_card(
+    game: AnyGame, state: TableState, shoe: Shoe, command: SeeCard
+) -> tuple[Event, ...]:
+    piece = command.code.piece
+    if shoe.first_card is None:
+        turned = FirstCardTurned(
+            card=piece.code, serial=command.code.serial, burn=game.opening_burn(piece)
+        )
+        return (turned,)
+    index = len(shoe.opening_burns)
+    return (_drawn_event(command, scope=state.shoe_id, position=BURN, index=index),)
+
+
+def _unneeded(state: TableState, command: SeeCard) -> tuple[Event, ...]:
+    sealed = _seal(command)
+    scope = state.shoe_id
+    held = CardHeld(
+        fault="unneeded_card",
+        scope=scope,
+        commitment=_commit(sealed, scope=scope, position="aside", index=0),
+        sealed=sealed,
+    )
+    return (held,)
+
+
+def _draw(
+    game: AnyGame, current: Round, request: Request | None, command: SeeCard
+) -> tuple[Event, ...]:
+    if isinstance(request, Burn):
+        return (_drawn_event(command, scope=current.id, position=BURN, index=current.burnt),)
+    assert isinstance(request, Deal)
+    drawn = _drawn_event(command, scope=current.id, position=request.position, index=request.index)
+    if not request.face_up:
+        return (drawn,)
+    assert drawn.sealed is not None
+    opened = OpenCard(
+        position=request.position,
+        index=request.index,
+        card=drawn.sealed.card,
+        serial=drawn.sealed.serial,
+        nonce=drawn.sealed.nonce,
+    )
+    revealed = CardsRevealed(scope=current.id, positions=(request.position,), cards=(opened,))
+    return (drawn, revealed)
+
+
+def expected_card(game: AnyGame, state: TableState) -> tuple[str, int] | None:
+    """Return (position, index) of the card the camera waits for, None when it waits for none."""
+    shoe = state.shoe
+    if shoe is None:
+        return None
+    if state.stage is Stage.VERIFYING:
+        return "verify", len(state.verified)
+    if state.stage is Stage.OPENING:
+        return ("first", 0) if shoe.first_card is None else (BURN, len(shoe.opening_burns))
+    request = request_of(game, state.round)
+    if state.round is None or not _takes_card(state.round, request):
+        return None
+    if isinstance(request, Deal):
+        return request.position, request.index
+    return BURN, state.round.burnt
+
+
+def fail_read(game: AnyGame, state: TableState, command: FailRead) -> tuple[Event, ...]:
+    """Return the failed read; nothing when no card is waited for."""
+    waits_for = expected_card(game, state)
+    if waits_for is None or state.stopped or (state.fault is not None and state.fault.held):
+        return ()
+    position, index = waits_for
+    tries = 1
+    if state.fault is not None and (state.fault.position, state.fault.index) == waits_for:
+        tries = state.fault.tries + 1
+    failed = ReadFailed(reason=command.reason, tries=tries, position=position, index=index)
+    if tries >= command.tries_max and not state.pit_called:
+        return failed, PitCalled(by="studio")
+    return (failed,)
+
+
+def confirm_burn(game: AnyGame, state: TableState) -> tuple[Event, ...]:
+    """Return the burn that the dealer confirms without the camera."""
+    need_free_hands(state)
+    if state.config is None or state.config.scan_at is not ScanAt.REVEAL:
+        raise RefusedError("burn_is_scanned", "At this table every burnt card passes the camera.")
+    if state.stage is Stage.OPENING and state.shoe is not None and state.shoe.to_burn:
+        return (BurnConfirmed(count=state.shoe.to_burn),)
+    request = request_of(game, state.round)
+    if not isinstance(request, Burn):
+        raise RefusedError("burn_not_due", "No card is to be burnt now.")
+    return (BurnConfirmed(count=request.count),)

@@ -1,0 +1,410 @@
+"""What can happen at a table: the events of its log and their JSON form.
+
+An event's fields are its public body. A card that nobody may see yet travels beside the body in
+`sealed`, is stored apart and never published; the body carries only its commitment.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+
+from studio.domain.errors import InvariantError
+from studio.domain.game import Json
+
+
+@dataclass(frozen=True, kw_only=True)
+class SealedCard:
+    """A drawn card before its reveal."""
+
+    card: str
+    serial: int
+    nonce: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenCard:
+    """A card with everything that proves its commitment."""
+
+    position: str
+    index: int
+    card: str
+    serial: int
+    nonce: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetResult:
+    """What one unit on a bet brought; `net` is a fraction as text, e.g. `-2` or `19/20`."""
+
+    bet: str
+    net: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A road mark."""
+
+    position: str
+    result: str
+    rings: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandResult:
+    """What an open hand is worth."""
+
+    position: str
+    points: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Event:
+    """Base of the events: the sealed part, absent for most."""
+
+    sealed: SealedCard | None = dataclasses.field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DealerSeated(_Event):
+    """A dealer took the table."""
+
+    dealer_id: int
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DealerLeft(_Event):
+    """The dealer left the table."""
+
+    dealer_id: int
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShoeLoaded(_Event):
+    """A shoe session begins: first event of an epoch. Carries what outlives the one before."""
+
+    game: str
+    deck_set: int
+    decks: int
+    registered: int
+    rule_version: str
+    paytable_version: str
+    scan_at: str
+    burn_per_round: int
+    options: Mapping[str, Json]
+    round_number: int
+    """Number of the table's last round so far."""
+    dealer_id: int | None
+    dealer_name: str | None
+    links_lost: tuple[str, ...]
+    carry: Mapping[str, Json]
+    """What the game hands from round to round."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerificationStarted(_Event):
+    """Every card will pass the camera before the shuffle."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardVerified(_Event):
+    """One card passed; `problem` is None, `foreign` or `doubled`."""
+
+    count: int
+    problem: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerificationEnded(_Event):
+    """The verification's verdict; the cards named here are not yet shuffled."""
+
+    complete: bool
+    missing: tuple[str, ...]
+    foreign: int
+    doubled: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShoeShuffled(_Event):
+    """Shuffled, cut card `cut_depth` cards from the back; the first card comes next."""
+
+    cut_depth: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstCardTurned(_Event):
+    """The shoe's first card, face up; `burn` cards are burnt after it."""
+
+    card: str
+    serial: int
+    burn: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardDrawn(_Event):
+    """A card was read as it left the shoe. Its face is in `sealed` until revealed."""
+
+    scope: str
+    """Round id, or the shoe's id for opening burns."""
+    position: str
+    index: int
+    commitment: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BurnConfirmed(_Event):
+    """Cards burnt without passing the camera (`scan_at = reveal`)."""
+
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutCardOut(_Event):
+    """The cut card came up: this round, or the next to open, is the shoe's last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundOpened(_Event):
+    """Bets are accepted until `window_closes_ms` by the server's clock."""
+
+    round_id: str
+    number: int
+    opened_ms: int
+    window_closes_ms: int
+    rule_version: str
+    paytable_version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BettingClosed(_Event):
+    """No more bets. What the book holds, as count, sums and digest."""
+
+    round_id: str
+    count: int
+    turnover_minor: int
+    held_minor: int
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardsRevealed(_Event):
+    """Cards opened to everybody."""
+
+    scope: str
+    positions: tuple[str, ...]
+    cards: tuple[OpenCard, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundSettled(_Event):
+    """Results and money of a round, in one record."""
+
+    round_id: str
+    version: int
+    results: tuple[BetResult, ...]
+    marks: tuple[Mark, ...]
+    hands: tuple[HandResult, ...]
+    count: int
+    turnover_minor: int
+    payouts_minor: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundVoided(_Event):
+    """The round is annulled; every open wager got its whole hold back."""
+
+    round_id: str
+    version: int
+    reason: str
+    by: str
+    count: int
+    turnover_minor: int
+    payouts_minor: int
+    cards: tuple[OpenCard, ...]
+    """The round's cards, opened now: nothing is bet on them any more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadFailed(_Event):
+    """A card lies still under the camera and can't be read."""
+
+    reason: str
+    tries: int
+    position: str | None
+    index: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardHeld(_Event):
+    """A card that must not be there: the table waits for the supervisor."""
+
+    fault: str
+    """`foreign_card`, `doubled_card`, `unneeded_card`."""
+    scope: str
+    commitment: str | None
+    """Of an unneeded card, which belongs to the shoe and will be burnt."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldReleased(_Event):
+    """The supervisor resolved a held card; an unneeded one counts as burnt."""
+
+    action: str
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PitCalled(_Event):
+    """The dealer, or a limit of failed reads, called the pit."""
+
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DealingStopped(_Event):
+    """STOP: nothing advances until the supervisor resumes."""
+
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DealingResumed(_Event):
+    """The supervisor let the table go on."""
+
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkLost(_Event):
+    """Scanner, station or video fell silent for longer than its limit."""
+
+    link: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkRestored(_Event):
+    """The link is back."""
+
+    link: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShoeClosed(_Event):
+    """The shoe is counted out. Its opening burns are revealed."""
+
+    cards_left: int
+    expected: int
+    closes: bool
+    scope: str
+    cards: tuple[OpenCard, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableLocked(_Event):
+    """No round opens until a supervisor unlocks."""
+
+    reason: str
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableUnlocked(_Event):
+    """The table may go on."""
+
+    reason: str
+    by: str
+
+
+Event: TypeAlias = (
+    DealerSeated
+    | DealerLeft
+    | ShoeLoaded
+    | VerificationStarted
+    | CardVerified
+    | VerificationEnded
+    | ShoeShuffled
+    | FirstCardTurned
+    | CardDrawn
+    | BurnConfirmed
+    | CutCardOut
+    | RoundOpened
+    | BettingClosed
+    | CardsRevealed
+    | RoundSettled
+    | RoundVoided
+    | ReadFailed
+    | CardHeld
+    | HeldReleased
+    | PitCalled
+    | DealingStopped
+    | DealingResumed
+    | LinkLost
+    | LinkRestored
+    | ShoeClosed
+    | TableLocked
+    | TableUnlocked
+)
+
+EVENT_KINDS: Mapping[str, type[Event]] = {kind.__name__: kind for kind in get_args(Event)}
+
+
+def to_body(event: Event) -> dict[str, Json]:
+    """Return the public JSON body."""
+    return {
+        field.name: _plain(getattr(event, field.name))
+        for field in dataclasses.fields(event)
+        if field.name != "sealed"
+    }
+
+
+def from_body(kind: str, body: Mapping[str, Json], sealed: SealedCard | None) -> Event:
+    """Return the event of a stored line.
+
+    Raises:
+        InvariantError: `unknown_event` or `event_body` when the line was not written by us.
+    """
+    if kind not in EVENT_KINDS:
+        raise InvariantError("unknown_event", f"The log holds an unknown event {kind!r}.")
+    event_type = EVENT_KINDS[kind]
+    hints = get_type_hints(event_type)
+    try:
+        values = {
+            field.name: _typed(hints[field.name], body[field.name])
+            for field in dataclasses.fields(event_type)
+            if field.name != "sealed"
+        }
+    except (KeyError, TypeError) as error:
+        raise InvariantError("event_body", f"The body of a {kind} can't be read.") from error
+    return event_type(**values, sealed=sealed)
+
+
+def _plain(value: Json) -> Json:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _typed(hint: Any, value: Json) -> Json:
+    origin: Any = get_origin(hint)
+    if isinstance(hint, UnionType):
+        return value
+    if origin is tuple:
+        return tuple(_typed(get_args(hint)[0], item) for item in value)
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        hints = get_type_hints(hint)
+        fields = dataclasses.fields(hint)
+        return hint(
+            **{field.name: _typed(hints[field.name], value[field.name]) for field in fields}
+        )
+    return value

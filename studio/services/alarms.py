@@ -1,0 +1,113 @@
+"""Which events call the pit, and which events end the cause."""
+
+from dataclasses import dataclass
+
+from studio.domain.events import (
+    BurnConfirmed,
+    CardDrawn,
+    CardHeld,
+    DealingResumed,
+    DealingStopped,
+    Event,
+    HeldReleased,
+    LinkLost,
+    LinkRestored,
+    PitCalled,
+    ReadFailed,
+    RoundVoided,
+    ShoeClosed,
+    TableLocked,
+    TableUnlocked,
+    VerificationEnded,
+)
+from studio.domain.game import Json
+from studio.domain.table import TableState
+from studio.services.ports import UnitOfWork
+
+ACT_NOW, ACT_SOON, KNOW = 1, 2, 3
+
+HELD_CODES = ("foreign_card", "doubled_card", "unneeded_card")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alarm:
+    """An alarm to raise; `details` never hold a sealed card."""
+
+    priority: int
+    code: str
+    details: dict[str, Json]
+
+
+def raised_by(event: Event) -> Alarm | None:
+    """Return the alarm that an event raises, if any."""
+    match event:
+        case PitCalled(by="studio"):
+            return Alarm(priority=ACT_NOW, code="card_not_read", details={})
+        case PitCalled():
+            return Alarm(priority=ACT_NOW, code="pit_called", details={"by": event.by})
+        case CardHeld():
+            return Alarm(priority=ACT_NOW, code=event.fault, details={})
+        case DealingStopped():
+            return Alarm(priority=ACT_NOW, code="dealing_stopped", details={"by": event.by})
+        case TableLocked():
+            return Alarm(priority=ACT_NOW, code="table_locked", details={"reason": event.reason})
+        case LinkLost():
+            return Alarm(priority=ACT_SOON, code=f"{event.link}_lost", details={"link": event.link})
+        case VerificationEnded(complete=False):
+            return Alarm(
+                priority=ACT_SOON,
+                code="verification_failed",
+                details={
+                    "missing": len(event.missing),
+                    "foreign": event.foreign,
+                    "doubled": event.doubled,
+                },
+            )
+        case ShoeClosed(closes=False):
+            return Alarm(
+                priority=ACT_NOW,
+                code="shoe_count",
+                details={"expected": event.expected, "cards_left": event.cards_left},
+            )
+        case _:
+            return None
+
+
+def cleared_by(event: Event) -> tuple[str, ...]:
+    """Return the codes of the alarms whose cause an event ends."""
+    match event:
+        case CardDrawn() | BurnConfirmed():
+            return ("card_not_read",)
+        case HeldReleased():
+            return HELD_CODES
+        case DealingResumed():
+            return ("dealing_stopped", "pit_called", "card_not_read")
+        case RoundVoided():
+            return ("dealing_stopped", "pit_called", "card_not_read")
+        case TableUnlocked():
+            return ("table_locked", "verification_failed", "shoe_count", "pit_called")
+        case LinkRestored():
+            return (f"{event.link}_lost",)
+        case _:
+            return ()
+
+
+def update_alarms(uow: UnitOfWork, state: TableState, event: Event, *, at_ms: int) -> None:
+    """Raise and clear the table's alarms in the same commit as the event."""
+    codes = cleared_by(event)
+    if codes:
+        uow.alarms.clear(table=state.table, codes=codes, at_ms=at_ms)
+    alarm = raised_by(event)
+    if alarm is None:
+        return
+    details = dict(alarm.details)
+    if isinstance(event, PitCalled | CardHeld | ReadFailed) and state.fault is not None:
+        details |= {"reason": state.fault.reason, "tries": state.fault.tries}
+    uow.alarms.raise_alarm(
+        priority=alarm.priority,
+        code=alarm.code,
+        table=state.table,
+        round_id=state.round.id if state.round else None,
+        at_ms=at_ms,
+        details=details,
+    )

@@ -1,0 +1,38 @@
+"""The studio's clockwork: does at every table what is due, again and again.
+
+It holds no state of its own that matters: whatever it misses, a later turn or another process
+does, because every job is decided again under the table's lock.
+"""
+
+import logging
+
+from studio.domain.errors import InvariantError, StudioError
+from studio.services.links import LinkWatch
+from studio.services.runner import TableRunner
+
+log = logging.getLogger(__name__)
+
+
+class Clockwork:
+    """One turn looks at every table."""
+
+    def __init__(self, *, runner: TableRunner, links: LinkWatch) -> None:
+        """Keep the parts."""
+        self._runner = runner
+        self._links = links
+        self._broken: set[str] = set()
+
+    def turn(self) -> None:
+        """Close windows, settle, watch links, at every table; one table's trouble stays there."""
+        for table in self._runner.tables.setups:
+            if table in self._broken and self._runner.live(table).state.locked is not None:
+                continue  # frozen by a broken invariant until a supervisor unlocks it
+            self._broken.discard(table)
+            try:
+                self._links.check(table)
+                self._runner.tick(table)
+            except InvariantError as error:
+                self._broken.add(table)
+                log.critical("invariant broken", extra={"table": table, "code": error.code})
+            except StudioError as error:
+                log.warning("turn refused", extra={"table": table, "code": error.code})

@@ -1,0 +1,154 @@
+"""The devices' doors: scanner reports, heartbeats, the loaded deck set's manifest.
+
+A report moves the table as far as the card goes, once: its id is noted in the same commit. The
+answer never repeats a card.
+"""
+
+import hashlib
+from collections.abc import Mapping
+
+from studio.domain.cards import PrintedCode, parse_code
+from studio.domain.commands import Command, FailRead, SeeCard
+from studio.domain.errors import MalformedError
+from studio.domain.game import Json
+from studio.domain.log import canonical
+from studio.domain.table import Link
+from studio.services.links import LinkWatch
+from studio.services.live import Live
+from studio.services.ports import DeckSet, Randomness
+from studio.services.runner import Job, TableRunner
+
+REPORT_ID_LENGTH_MAX = 100
+
+REASONS = frozenset(
+    {
+        "no_code",
+        "unreadable",
+        "two_cards",
+        "not_in_shoe",
+        "already_seen",
+        "foreign_symbology",
+    }
+)
+"""Why a card was not read; source: scanner notes, "Event rule"."""
+
+
+class _TakenError(Exception):
+    """The report was taken before."""
+
+
+class DeviceService:
+    """What scanners and stream devices ask for."""
+
+    def __init__(self, *, runner: TableRunner, links: LinkWatch, randomness: Randomness) -> None:
+        """Keep the ports."""
+        self._runner = runner
+        self._links = links
+        self._randomness = randomness
+        self._deck_sets: dict[int, DeckSet] = {}
+
+    def report(self, device: str, body: Mapping[str, Json]) -> dict[str, Json]:
+        """Take a report once.
+
+        Raises:
+            MalformedError: `report_id`, `report_kind`, `report_reason`, `unknown_table`, or the
+                code is not one of ours.
+            RefusedError: `report_id_reused`.
+        """
+        report_id, table = body.get("id"), body.get("table")
+        if not isinstance(report_id, str) or not 0 < len(report_id) <= REPORT_ID_LENGTH_MAX:
+            raise MalformedError("report_id", "A report needs an id, a text of its own.")
+        if not isinstance(table, str):
+            raise MalformedError("unknown_table", "A report names its table.")
+        self._runner.tables.setup(table)
+        read = self._understood(body)
+        digest = hashlib.sha256(canonical(dict(body)).encode()).hexdigest()
+
+        def build(job: Job) -> Command:
+            taken = job.uow.reports.take(
+                device=device, report_id=report_id, digest=digest, at_ms=job.now_ms
+            )
+            if not taken:
+                raise _TakenError
+            return self._command(job, read)
+
+        try:
+            self._runner.run(table, build)
+        except _TakenError:
+            return {"taken": True, "duplicate": True}
+        self._links.beat(table, Link.SCANNER)
+        self._runner.tick(table)
+        return {"taken": True, "duplicate": False}
+
+    def _understood(self, body: Mapping[str, Json]) -> PrintedCode | str:
+        """Return the code that was seen, or the reason why none was."""
+        kind, code, reason = body.get("kind"), body.get("code"), body.get("reason")
+        if kind == "card_seen":
+            if not isinstance(code, str):
+                raise MalformedError("report_code", "A seen card comes with its code.")
+            return parse_code(code)
+        if kind in {"read_failed", "still_unread"}:
+            if reason not in REASONS:
+                known = ", ".join(sorted(REASONS))
+                raise MalformedError("report_reason", f"The reason must be one of: {known}.")
+            return str(reason)
+        raise MalformedError("report_kind", "The kind must be card_seen or read_failed.")
+
+    def _command(self, job: Job, read: PrintedCode | str) -> Command:
+        if isinstance(read, str):
+            return FailRead(reason=read, tries_max=job.live.setup.scan_tries_max)
+        shoe = job.state.shoe
+        known = False
+        if shoe is not None:
+            deck_set = self._deck_set(job, shoe.deck_set)
+            known = (
+                read.deck_set == deck_set.number
+                and deck_set.manifest.get(read.serial) == read.number
+            )
+        return SeeCard(code=read, known=known, nonce=self._randomness.nonce().hex())
+
+    def _deck_set(self, job: Job, number: int) -> DeckSet:
+        """Return a deck set; registered ones never change, so each is read once."""
+        if number not in self._deck_sets:
+            deck_set = job.uow.deck_sets.get(number)
+            assert deck_set is not None
+            self._deck_sets[number] = deck_set
+        return self._deck_sets[number]
+
+    def heartbeat(self, device: str, body: Mapping[str, Json]) -> dict[str, Json]:
+        """Note a link's sign of life; answer with the epoch, so that a device sees a new shoe.
+
+        Raises:
+            MalformedError: `unknown_table`, `unknown_link`.
+        """
+        table, link = body.get("table"), body.get("link")
+        if link not in {Link.SCANNER, Link.VIDEO}:
+            raise MalformedError("unknown_link", "The link must be scanner or video.")
+        if not isinstance(table, str):
+            raise MalformedError("unknown_table", "A heartbeat names its table.")
+        details = {
+            key: value
+            for key in ("frame_age_ms", "fps", "queued", "misses")
+            if isinstance(value := body.get(key), int | float)
+        }
+        self._links.beat(table, Link(link), {**details, "device": device})
+        return {"epoch": self._runner.live(table).state.epoch}
+
+    def shoe(self, table: str) -> dict[str, Json]:
+        """Return the manifest of the deck set on the table: which serial is which card.
+
+        Raises:
+            MalformedError: `unknown_table`.
+        """
+        live: Live = self._runner.live(table)
+        shoe = live.state.shoe
+        if shoe is None:
+            return {"epoch": live.state.epoch, "deck_set": None, "codes": {}}
+        with self._runner.units.read() as uow:
+            deck_set = uow.deck_sets.get(shoe.deck_set)
+        assert deck_set is not None
+        return {
+            "epoch": live.state.epoch,
+            "deck_set": deck_set.number,
+            "codes": {str(serial): number for serial, number in deck_set.manifest.items()},
+        }

@@ -1,0 +1,110 @@
+"""The watched links of the tables: scanner, dealer station, video.
+
+A link is lost when it has been silent longer than its limit. Lost before the round started, and
+for longer than the grace: the round is cancelled and everything refunded. Lost after: the round
+runs to its end, marked as interrupted. Source: DESIGN section 6.
+"""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from studio.domain.commands import MarkLink
+from studio.domain.errors import RefusedError
+from studio.domain.game import Json
+from studio.domain.table import Link
+from studio.services.ports import Clock
+from studio.services.runner import Build, TableRunner
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heartbeat:
+    """The last sign of life of a link, by this process's clock."""
+
+    at_ms: int
+    details: Mapping[str, Json] = field(default_factory=dict)
+
+
+class LinkWatch:
+    """Remembers heartbeats and turns silence into events."""
+
+    def __init__(self, *, runner: TableRunner, clock: Clock) -> None:
+        """Start with every link seen now: a restart is not an outage."""
+        self._runner = runner
+        self._clock = clock
+        self._lock = threading.Lock()
+        start = Heartbeat(at_ms=clock.now_ms())
+        self._seen = {(table, link): start for table in runner.tables.setups for link in Link}
+        self._lost_since: dict[str, int] = {}
+
+    def beat(self, table: str, link: Link, details: Mapping[str, Json] | None = None) -> None:
+        """Note a sign of life.
+
+        Raises:
+            MalformedError: `unknown_table`.
+        """
+        self._runner.tables.setup(table)
+        with self._lock:
+            self._seen[table, link] = Heartbeat(at_ms=self._clock.now_ms(), details=details or {})
+
+    def health(self, table: str) -> dict[str, Json]:
+        """Return state, age and details of each link for the pit."""
+        now_ms = self._clock.now_ms()
+        limits = self._limits(table)
+        answer: dict[str, Json] = {}
+        for link in Link:
+            beat = self._seen[table, link]
+            age_ms = now_ms - beat.at_ms
+            answer[link] = {
+                "state": "up" if age_ms <= limits[link] else "lost",
+                "age_ms": age_ms,
+                **beat.details,
+            }
+        return answer
+
+    def _limits(self, table: str) -> Mapping[Link, int]:
+        links = self._runner.tables.setup(table).links
+        return {
+            Link.SCANNER: links.scanner_lost_ms,
+            Link.STATION: links.station_lost_ms,
+            Link.VIDEO: links.video_lost_ms,
+        }
+
+    def check(self, table: str) -> None:
+        """Write lost and restored links to the log; cancel a round that had not started."""
+        health = self.health(table)
+        lost = self._runner.live(table).state.links_lost
+        for link in Link:
+            up = health[link]["state"] == "up"
+            if up == (link in lost):
+                self._runner.run(table, _marks(link, up=up))
+        self._cancel_after_grace(table)
+
+    def _cancel_after_grace(self, table: str) -> None:
+        state = self._runner.live(table).state
+        if not state.links_lost:
+            self._lost_since.pop(table, None)
+            return
+        now_ms = self._clock.now_ms()
+        since = self._lost_since.setdefault(table, now_ms)
+        current = state.round
+        if current is None or not current.running or current.started:
+            return
+        if now_ms - since < self._runner.tables.setup(table).links.grace_ms:
+            return
+        try:
+            self._runner.run(
+                table,
+                self._runner.void(
+                    round_id=current.id,
+                    reason="link_lost_before_start",
+                    by="studio",
+                    unstarted=True,
+                ),
+            )
+        except RefusedError:
+            return  # the round started or ended in between
+
+
+def _marks(link: Link, *, up: bool) -> Build:
+    return lambda _: MarkLink(link=link, up=up)

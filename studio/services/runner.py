@@ -1,0 +1,262 @@
+"""Runs the tables: commands, the closing of the window, settlement, void.
+
+Every command takes the same way: lock the table's log, catch up, `decide`, append the events
+with the money they move, one commit, publish afterwards. An invariant that breaks freezes the
+table and calls the pit.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from studio.domain.commands import CloseBetting, Command, Lock, SettleRound, VoidRound
+from studio.domain.decide import decide, results_due
+from studio.domain.errors import InvariantError, RefusedError
+from studio.domain.events import Event, RoundOpened, RoundSettled, RoundVoided, ShoeLoaded
+from studio.domain.game import Json, SpotResult
+from studio.domain.round import Phase
+from studio.domain.settlement import house_nets
+from studio.domain.table import TableState
+from studio.services.alarms import update_alarms
+from studio.services.live import Live, LiveTables, advance, stored_event
+from studio.services.ports import Publisher, RoundRow, UnitOfWork, Units
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What a command's builder sees, inside the transaction."""
+
+    uow: UnitOfWork
+    live: Live
+    now_ms: int
+
+    @property
+    def state(self) -> TableState:
+        """The table's state."""
+        return self.live.state
+
+
+Build = Callable[[Job], Command]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a command led to, after its commit."""
+
+    live: Live
+    envelopes: tuple[Mapping[str, Json], ...] = ()
+    wallets: Mapping[int, Mapping[str, Json]] = field(default_factory=dict)
+
+
+class TableRunner:
+    """Runs the tables of one studio."""
+
+    def __init__(self, *, units: Units, tables: LiveTables, publisher: Publisher) -> None:
+        """Keep the ports."""
+        self.units = units
+        self.tables = tables
+        self.publisher = publisher
+
+    # Commands ----------------------------------------------------------------------------------
+
+    def run(
+        self, table: str, build: Build, *, also: Callable[[Job, Live], None] | None = None
+    ) -> Outcome:
+        """Run the command that `build` makes; `also` writes beside it in the same commit.
+
+        Raises:
+            MalformedError: `unknown_table`.
+            RefusedError: as `decide` and the book say.
+            InvariantError: the table is locked and the pit called before it is raised.
+        """
+        try:
+            outcome = self._run(table, build, also)
+        except InvariantError as error:
+            self._freeze(table, error)
+            raise
+        self._publish(outcome)
+        return outcome
+
+    def _run(self, table: str, build: Build, also: Callable[[Job, Live], None] | None) -> Outcome:
+        with self.units.write() as uow:
+            uow.events.lock(table)
+            live = self.tables.caught_up(uow, table)
+            job = Job(uow=uow, live=live, now_ms=uow.now_ms())
+            events = decide(live.game, live.state, build(job))
+            after, envelopes = self._append(job, events)
+            if also is not None:
+                also(job, after)
+            wallets = _wallets(uow, events)
+            uow.commit()
+        self.tables.keep(after)
+        return Outcome(live=after, envelopes=envelopes, wallets=wallets)
+
+    def _append(
+        self, job: Job, events: Sequence[Event]
+    ) -> tuple[Live, tuple[Mapping[str, Json], ...]]:
+        live = job.live
+        envelopes: list[Mapping[str, Json]] = []
+        for event in events:
+            stored = stored_event(
+                live.state, event, at_ms=job.now_ms, new_epoch=isinstance(event, ShoeLoaded)
+            )
+            job.uow.events.append(stored)
+            before, live = live, advance(live, stored)
+            envelopes.append(live.envelopes[-1])
+            update_alarms(job.uow, live.state, event, at_ms=job.now_ms)
+            _update_round(job.uow, before.state, live, event)
+        return live, tuple(envelopes)
+
+    def _freeze(self, table: str, error: InvariantError) -> None:
+        """Lock the table after one of our own mistakes, unless even that is impossible."""
+        if table not in self.tables.setups:
+            return
+        try:
+            outcome = self._run(table, lambda _: Lock(reason=error.code, by="studio"), None)
+        except RefusedError:
+            return  # locked already
+        self._publish(outcome)
+
+    def _publish(self, outcome: Outcome) -> None:
+        for envelope in outcome.envelopes:
+            self.publisher.event(envelope)
+        for player_id, message in outcome.wallets.items():
+            self.publisher.wallet(player_id, message)
+        if outcome.envelopes:
+            self.publisher.pit({"kind": "table", "table": outcome.live.setup.code})
+
+    # The clock's work --------------------------------------------------------------------------
+
+    def tick(self, table: str) -> None:
+        """Do what is due at a table: close the window, settle. Safe to call at any time."""
+        with self.units.read() as uow:
+            live = self.tables.caught_up(uow, table)
+            now_ms = uow.now_ms()
+        self.tables.keep(live)
+        current = live.state.round
+        if current is not None and current.phase is Phase.BETTING:
+            if now_ms >= current.window_closes_ms:
+                self._quietly(table, self._close)
+        elif results_due(live.game, live.state):
+            self._quietly(table, self._settle)
+
+    def _quietly(self, table: str, build: Build) -> None:
+        try:
+            self.run(table, build)
+        except RefusedError:
+            return  # somebody else did it in between
+
+    def _close(self, job: Job) -> Command:
+        current = job.state.round
+        if current is None or current.phase is not Phase.BETTING:
+            raise RefusedError("betting_not_open", "Betting is not open.")
+        # The row first: this waits for wagers in flight and lets no further one in.
+        job.uow.rounds.update_phase(current.id, Phase.NO_MORE_BETS, settlement_version=0)
+        book = job.uow.wagers.close(current.id)
+        return CloseBetting(
+            now_ms=job.uow.now_ms(),
+            count=book.count,
+            turnover_minor=book.turnover_minor,
+            held_minor=book.held_minor,
+            digest=book.digest,
+        )
+
+    def _settle(self, job: Job) -> Command:
+        current = job.state.round
+        if current is None or not results_due(job.live.game, job.state):
+            raise RefusedError("results_not_due", "The round's hands are not all open.")
+        assert job.state.config is not None
+        description = job.live.game.describe(job.state.config)
+        movements = job.live.game.settle(current.game_state)
+        nets = house_nets(description, movements)
+        booked = job.uow.wagers.settle(current.id, version=1, nets=nets)
+        return SettleRound(
+            version=1,
+            nets=nets,
+            reasons={spot.bet: spot.reason for spot in movements if isinstance(spot, SpotResult)},
+            count=booked.count,
+            turnover_minor=booked.turnover_minor,
+            payouts_minor=booked.payouts_minor,
+        )
+
+    def void(self, *, round_id: str | None, reason: str, by: str, unstarted: bool = False) -> Build:
+        """Return the builder of a void.
+
+        `round_id` names the round that is meant; `unstarted`: only while no card is drawn.
+        """
+
+        def build(job: Job) -> Command:
+            current = job.state.round
+            if current is None or not current.running:
+                raise RefusedError("no_round_running", "No round is running.")
+            if round_id is not None and round_id != current.id:
+                raise RefusedError(
+                    "round_over", f"Round {round_id} is over; {current.id} is running."
+                )
+            if unstarted and current.started:
+                raise RefusedError("round_started", "The round has started and runs to its end.")
+            job.uow.rounds.update_phase(current.id, Phase.VOID, settlement_version=1)
+            booked = job.uow.wagers.refund(current.id, version=1)
+            return VoidRound(
+                version=1,
+                reason=reason,
+                by=by,
+                count=booked.count,
+                turnover_minor=booked.turnover_minor,
+                payouts_minor=booked.payouts_minor,
+            )
+
+        return build
+
+    def live(self, table: str) -> Live:
+        """Return the table as its log says now.
+
+        Raises:
+            MalformedError: `unknown_table`.
+        """
+        with self.units.read() as uow:
+            live = self.tables.caught_up(uow, table)
+        self.tables.keep(live)
+        return live
+
+
+def _update_round(uow: UnitOfWork, before: TableState, live: Live, event: Event) -> None:
+    """Keep the round's row, which the money obeys, in step with the log."""
+    current = live.state.round
+    if current is None:
+        return
+    if isinstance(event, RoundOpened):
+        uow.rounds.insert(
+            RoundRow(
+                id=current.id,
+                table=live.setup.code,
+                epoch=live.state.epoch,
+                number=current.number,
+                game=live.game.code,
+                phase=current.phase,
+                opened_ms=current.opened_ms,
+                window_closes_ms=current.window_closes_ms,
+                rule_version=current.rule_version,
+                paytable_version=current.paytable_version,
+                settlement_version=0,
+            )
+        )
+    elif before.round is not None and before.round.phase is not current.phase:
+        version = 1 if current.phase in {Phase.SETTLED, Phase.VOID} else 0
+        uow.rounds.update_phase(current.id, current.phase, settlement_version=version)
+
+
+def _wallets(uow: UnitOfWork, events: Sequence[Event]) -> Mapping[int, Mapping[str, Json]]:
+    """Return the messages to players whose money the events moved."""
+    messages: dict[int, Mapping[str, Json]] = {}
+    for event in events:
+        if not isinstance(event, RoundSettled | RoundVoided):
+            continue
+        reason = "settled" if isinstance(event, RoundSettled) else "void"
+        for player_id, balance in uow.ledger.balances_of_round(event.round_id).items():
+            messages[player_id] = {
+                "balance_minor": balance.balance_minor,
+                "held_minor": balance.held_minor,
+                "reason": reason,
+                "round_id": event.round_id,
+            }
+    return messages

@@ -1,0 +1,292 @@
+"""People's commands as they come in: JSON and an actor become a builder for the engine.
+
+Dealers command the table they have taken; interventions are the pit supervisor's and leave a
+line in the audit trail with what was before and after.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from studio.domain.commands import (
+    CallPit,
+    CloseShoe,
+    Command,
+    ConfirmBurn,
+    ConfirmShuffle,
+    EndVerification,
+    FailRead,
+    LeaveSeat,
+    LoadShoe,
+    Lock,
+    OpenRound,
+    ReleaseHeld,
+    Resume,
+    RevealNext,
+    StartVerification,
+    Stop,
+    TakeSeat,
+    TurnCutCard,
+    Unlock,
+)
+from studio.domain.errors import MalformedError, RefusedError
+from studio.domain.game import Json
+from studio.domain.log import canonical
+from studio.services.live import Live
+from studio.services.ports import Actor, DeckSet, Role
+from studio.services.runner import Build, Job
+
+if TYPE_CHECKING:
+    from studio.services.tables import TableService
+
+REASON_LENGTH_MAX = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A command that is understood and allowed; only the table's state can still refuse it."""
+
+    id: str
+    build: Build
+    trail: Callable[[Job, Live], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Call:
+    """One command as its maker sees it."""
+
+    service: "TableService"
+    actor: Actor
+    table: str
+    body: Mapping[str, Json]
+
+    def text(self, key: str) -> str:
+        value = self.body.get(key)
+        if not isinstance(value, str) or not value.strip():
+            raise MalformedError(f"{key}_missing", f"Give {key} as a text.", key=key)
+        if len(value) > REASON_LENGTH_MAX:
+            raise MalformedError(
+                f"{key}_too_long", f"{key} may have {REASON_LENGTH_MAX} letters.", key=key
+            )
+        return value.strip()
+
+    def number(self, key: str) -> int:
+        value = self.body.get(key)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10_000:
+            raise MalformedError(
+                f"{key}_not_number", f"Give {key} as a whole number from 0 to 10000.", key=key
+            )
+        return value
+
+
+def command_digest(actor: Actor, table: str, body: Mapping[str, Json]) -> str:
+    """Return what makes a command the same as an earlier one: who, where and all its content."""
+    return hashlib.sha256(canonical([actor.id, table, dict(body)]).encode()).hexdigest()
+
+
+def builder(
+    service: "TableService", actor: Actor, table: str, body: Mapping[str, Json]
+) -> Prepared:
+    """Check id, name, role and arguments of a command.
+
+    Raises:
+        MalformedError: `unknown_table`, `command_id`, `unknown_command` or a bad argument.
+        RefusedError: `role_forbids`.
+    """
+    service.tables.setup(table)
+    name = body.get("command")
+    if not isinstance(name, str) or name not in COMMANDS:
+        known = ", ".join(sorted(COMMANDS))
+        raise MalformedError("unknown_command", f"The command must be one of: {known}.")
+    spec = COMMANDS[name]
+    if actor.role not in spec.roles:
+        raise RefusedError("role_forbids", f"Your role may not {name.replace('_', ' ')}.")
+    call = _Call(service=service, actor=actor, table=table, body=body)
+    make = spec.make(call)
+
+    def build(job: Job) -> Command:
+        if actor.role is Role.DEALER and name != "take_seat":
+            dealer = job.state.dealer
+            if dealer is None or dealer.id != actor.id:
+                raise RefusedError("not_your_table", "Take the table first.")
+        return make(job)
+
+    def trail(job: Job, after: Live) -> None:
+        if actor.role is not Role.DEALER:
+            _write_trail(job, after, actor=actor, name=name, reason=str(body.get("reason", "")))
+
+    return Prepared(id=_command_id(body), build=build, trail=trail)
+
+
+def _command_id(body: Mapping[str, Json]) -> str:
+    try:
+        return str(uuid.UUID(body["id"]))
+    except (KeyError, ValueError, AttributeError, TypeError):
+        raise MalformedError("command_id", "A command needs an id: a UUID of its own.") from None
+
+
+def _write_trail(job: Job, after: Live, *, actor: Actor, name: str, reason: str) -> None:
+    job.uow.trail.write(
+        at_ms=job.now_ms,
+        actor=actor,
+        action=name,
+        subject=job.state.round.id if job.state.round else job.state.table,
+        reason=reason,
+        before=_facts(job.live),
+        after=_facts(after),
+    )
+
+
+def _facts(live: Live) -> dict[str, Json]:
+    """Return what the audit trail keeps of a table: states and counts, never a card."""
+    view = live.view
+    current = view["round"]
+    return {
+        "stage": view["stage"],
+        "phase": view["phase"],
+        "round": current["id"] if current else None,
+        "payouts_minor": current["payouts_minor"] if current else None,
+        "fault": view["fault"]["code"] if view["fault"] else None,
+        "stopped": view["stopped"],
+        "seq": live.state.seq,
+    }
+
+
+# The makers -------------------------------------------------------------------------------------
+
+
+def _take_seat(call: _Call) -> Build:
+    return lambda _: TakeSeat(dealer_id=call.actor.id, name=call.actor.name)
+
+
+def _leave_seat(call: _Call) -> Build:
+    return lambda _: LeaveSeat(dealer_id=call.actor.id)
+
+
+def _deck_set(job: Job, number: int) -> DeckSet:
+    deck_set = job.uow.deck_sets.get(number)
+    if deck_set is None:
+        raise RefusedError(
+            "deck_set_unknown",
+            f"Deck set {number} is not registered; register it with `cards register`.",
+            deck_set=number,
+        )
+    return deck_set
+
+
+def _load_shoe(call: _Call) -> Build:
+    number = call.number("deck_set")
+
+    def build(job: Job) -> Command:
+        setup = job.live.setup
+        if number not in setup.deck_sets:
+            raise RefusedError(
+                "deck_set_not_here",
+                f"Deck set {number} does not belong to this table.",
+                deck_set=number,
+            )
+        deck_set = _deck_set(job, number)
+        return LoadShoe(
+            deck_set=number,
+            decks=setup.config.decks,
+            manifest=deck_set.manifest,
+            scan_at=setup.config.scan_at,
+            burn_per_round=setup.config.burn_per_round,
+            options=setup.config.options,
+        )
+
+    return build
+
+
+def _end_verification(_: _Call) -> Build:
+    def build(job: Job) -> Command:
+        if job.state.shoe is None:
+            return EndVerification(manifest={})  # refused by its stage
+        return EndVerification(manifest=_deck_set(job, job.state.shoe.deck_set).manifest)
+
+    return build
+
+
+def _confirm_shuffle(call: _Call) -> Build:
+    depth = call.number("cut_depth")
+    return lambda job: ConfirmShuffle(
+        cut_depth=depth,
+        cut_depth_min=job.live.setup.cut_depth_min,
+        cut_depth_max=job.live.setup.cut_depth_max,
+    )
+
+
+def _start_round(_: _Call) -> Build:
+    return lambda job: OpenRound(now_ms=job.now_ms, window_ms=job.live.setup.window_ms)
+
+
+def _unreadable(_: _Call) -> Build:
+    return lambda job: FailRead(reason="unreadable", tries_max=job.live.setup.scan_tries_max)
+
+
+def _close_shoe(call: _Call) -> Build:
+    left = call.number("cards_left")
+    early = call.actor.role is Role.PIT_SUPERVISOR
+    return lambda _: CloseShoe(cards_left=left, by=call.actor.name, early=early)
+
+
+def _void_round(call: _Call) -> Build:
+    round_id = call.body.get("round_id")
+    if round_id is not None and not isinstance(round_id, str):
+        raise MalformedError("round_id_not_text", "round_id must be a text.")
+    return call.service.void(round_id=round_id, reason=call.text("reason"), by=call.actor.name)
+
+
+def _release_held(call: _Call) -> Build:
+    reason = call.text("reason")
+    return lambda _: ReleaseHeld(by=call.actor.name, reason=reason)
+
+
+def _resume(call: _Call) -> Build:
+    reason = call.text("reason")
+    return lambda _: Resume(by=call.actor.name, reason=reason)
+
+
+def _lock(call: _Call) -> Build:
+    reason = call.text("reason")
+    return lambda _: Lock(by=call.actor.name, reason=reason)
+
+
+def _unlock(call: _Call) -> Build:
+    reason = call.text("reason")
+    return lambda _: Unlock(by=call.actor.name, reason=reason)
+
+
+@dataclass(frozen=True)
+class _Spec:
+    roles: frozenset[Role]
+    make: Callable[[_Call], Build]
+
+
+_DEALER = frozenset({Role.DEALER})
+_PIT = frozenset({Role.PIT_SUPERVISOR})
+
+COMMANDS: Mapping[str, _Spec] = {
+    "take_seat": _Spec(_DEALER, _take_seat),
+    "leave_seat": _Spec(_DEALER, _leave_seat),
+    "load_shoe": _Spec(_DEALER, _load_shoe),
+    "start_verification": _Spec(_DEALER, lambda _: lambda _: StartVerification()),
+    "end_verification": _Spec(_DEALER, _end_verification),
+    "confirm_shuffle": _Spec(_DEALER, _confirm_shuffle),
+    "start_round": _Spec(_DEALER, _start_round),
+    "reveal": _Spec(_DEALER, lambda _: lambda _: RevealNext()),
+    "cut_card": _Spec(_DEALER, lambda _: lambda _: TurnCutCard()),
+    "burn_done": _Spec(_DEALER, lambda _: lambda _: ConfirmBurn()),
+    "unreadable": _Spec(_DEALER, _unreadable),
+    "call_pit": _Spec(_DEALER, lambda call: lambda _: CallPit(by=call.actor.name)),
+    "stop": _Spec(_DEALER | _PIT, lambda call: lambda _: Stop(by=call.actor.name)),
+    "close_shoe": _Spec(_DEALER | _PIT, _close_shoe),
+    "void_round": _Spec(_PIT, _void_round),
+    "release_held": _Spec(_PIT, _release_held),
+    "resume": _Spec(_PIT, _resume),
+    "lock": _Spec(_PIT, _lock),
+    "unlock": _Spec(_PIT, _unlock),
+}
+"""Every command a person can give, who may give it, and what makes it."""

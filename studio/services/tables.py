@@ -1,0 +1,232 @@
+"""The doors to the tables: people's commands, snapshots, missed events, records, the pit's view."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from studio.domain.commands import Command
+from studio.domain.errors import MalformedError
+from studio.domain.game import Json
+from studio.services.links import LinkWatch
+from studio.services.live import Live
+from studio.services.ports import Actor, AlarmRow
+from studio.services.runner import Job, TableRunner
+from studio.services.table_commands import builder, command_digest
+
+EVENTS_ANSWER_MAX = 2_000
+"""A client further behind than this gets a snapshot."""
+
+
+class _AnsweredError(Exception):
+    """The same command was carried out before: its first answer."""
+
+    def __init__(self, answer: Mapping[str, Json]) -> None:
+        super().__init__("answered before")
+        self.answer = answer
+
+
+class TableService(TableRunner):
+    """What the web edge asks of the tables."""
+
+    def execute(self, actor: Actor, table: str, body: Mapping[str, Json]) -> dict[str, Json]:
+        """Run a person's command; the same id with the same content gives the first answer.
+
+        Raises:
+            MalformedError: `unknown_table`, `unknown_command`, `command_id`, or a bad argument.
+            RefusedError: `role_forbids`, `not_your_table`, `command_id_reused`, or as the
+                command's rule says.
+        """
+        prepared = builder(self, actor, table, body)
+        digest = command_digest(actor, table, body)
+        answer: dict[str, Json] = {}
+
+        def build(job: Job) -> Command:
+            # Under the table's lock, so that the second of two equal requests finds the first.
+            stored = job.uow.commands.find(id=prepared.id, digest=digest)
+            if stored is not None:
+                raise _AnsweredError(stored)
+            return prepared.build(job)
+
+        def also(job: Job, after: Live) -> None:
+            answer.update(epoch=after.state.epoch, seq=after.state.seq)
+            job.uow.commands.store(id=prepared.id, digest=digest, at_ms=job.now_ms, answer=answer)
+            prepared.trail(job, after)
+
+        try:
+            self.run(table, build, also=also)
+        except _AnsweredError as answered:
+            return dict(answered.answer)
+        self.tick(table)
+        return answer
+
+    def snapshot(self, table: str) -> dict[str, Json]:
+        """Return position, view, bets and limits of a table."""
+        with self.units.read() as uow:
+            live = self.tables.caught_up(uow, table)
+            now_ms = uow.now_ms()
+        self.tables.keep(live)
+        return snapshot(live, now_ms=now_ms)
+
+    def events_since(self, table: str, *, epoch: int | None, seq: int | None) -> dict[str, Json]:
+        """Return every event after a position, or a snapshot; never part.
+
+        A position of another epoch, ahead of the log or too far behind gets the snapshot.
+        """
+        live = self.live(table)
+        state = live.state
+        if (
+            epoch == state.epoch
+            and seq is not None
+            and 0 <= state.seq - seq <= EVENTS_ANSWER_MAX
+            and seq >= 0
+        ):
+            return {"events": list(live.envelopes[seq:])}
+        return {"snapshot": self.snapshot(table)}
+
+    def codes(self) -> tuple[str, ...]:
+        """Return the tables' codes in the order of the settings."""
+        return tuple(self.tables.setups)
+
+    def list_tables(self) -> list[dict[str, Json]]:
+        """Return every table with its position and view."""
+        answer = []
+        for code in self.codes():
+            live = self.live(code)
+            answer.append(
+                {
+                    "table": code,
+                    "name": live.setup.name,
+                    "game": live.game.code,
+                    "epoch": live.state.epoch,
+                    "seq": live.state.seq,
+                    "view": live.view,
+                }
+            )
+        return answer
+
+    def pit(self, links: LinkWatch) -> dict[str, Json]:
+        """Return what the pit sees: every table with its book and links, and the open alarms."""
+        tables = []
+        for code in self.codes():
+            live = self.live(code)
+            current = live.state.round
+            with self.units.read() as uow:
+                totals = uow.wagers.totals(current.id) if current else {}
+            bets = live.setup.bets(live.game)
+            exposure = sum(
+                (bets[bet].bank_exposure * stake for bet, (_, stake) in totals.items()),
+                start=Fraction(0),
+            )
+            tables.append(
+                {
+                    "table": code,
+                    "epoch": live.state.epoch,
+                    "seq": live.state.seq,
+                    "view": live.view,
+                    "wagers": sum(count for count, _ in totals.values()),
+                    "stake_minor": sum(stake for _, stake in totals.values()),
+                    "exposure_minor": int(exposure),
+                    "currency": {
+                        "code": live.setup.currency.code,
+                        "decimals": live.setup.currency.decimals,
+                    },
+                    "links": links.health(code),
+                }
+            )
+        with self.units.read() as uow:
+            alarms = [_alarm(row) for row in uow.alarms.open()]
+            return {"tables": tables, "alarms": alarms, "now_ms": uow.now_ms()}
+
+    def acknowledge(self, actor: Actor, alarm_id: int) -> dict[str, Json]:
+        """Note that a supervisor takes an alarm.
+
+        Raises:
+            RefusedError: `unknown_alarm`, `alarm_acknowledged`.
+        """
+        with self.units.write() as uow:
+            now_ms = uow.now_ms()
+            row = uow.alarms.acknowledge(alarm_id, by=actor.name, at_ms=now_ms)
+            uow.trail.write(
+                at_ms=now_ms,
+                actor=actor,
+                action="acknowledge_alarm",
+                subject=f"{row.table} {row.code}",
+                reason="",
+                before={"acknowledged_by": None},
+                after={"acknowledged_by": actor.name},
+            )
+            uow.commit()
+        self.publisher.pit({"kind": "alarm", "table": row.table})
+        return _alarm(row)
+
+    def round_record(self, round_id: str) -> dict[str, Json]:
+        """Return a round as it stands in the log: its view and its events.
+
+        Raises:
+            MalformedError: `unknown_round`.
+        """
+        with self.units.read() as uow:
+            row = uow.rounds.get(round_id)
+            if row is None or row.table not in self.tables.setups:
+                raise MalformedError("unknown_round", f"There is no round {round_id!r}.")
+            live = self.tables.replayed(uow, row.table, row.epoch)
+        shown: Mapping[str, Json] | None = None
+        events = []
+        for envelope in live.envelopes:
+            changed = envelope["patch"].get("round")
+            shown_here = changed if changed is not None else shown
+            if shown_here is not None and shown_here["id"] == round_id:
+                shown = shown_here
+                events.append({key: envelope[key] for key in envelope if key != "patch"})
+        return {
+            "table": row.table,
+            "game": row.game,
+            "settlement_version": row.settlement_version,
+            "round": shown,
+            "events": events,
+        }
+
+
+def _alarm(row: AlarmRow) -> dict[str, Json]:
+    return {
+        "id": row.id,
+        "priority": row.priority,
+        "code": row.code,
+        "table": row.table,
+        "round_id": row.round_id,
+        "raised_ms": row.raised_ms,
+        "acknowledged_by": row.acknowledged_by,
+        "acknowledged_ms": row.acknowledged_ms,
+        "details": dict(row.details),
+    }
+
+
+def snapshot(live: Live, *, now_ms: int) -> dict[str, Json]:
+    """Return the snapshot message of a table."""
+    setup, state = live.setup, live.state
+    bets = []
+    for bet in setup.bets(live.game).values():
+        limits = setup.wager_limits(bet)
+        bets.append(
+            {
+                "code": bet.code,
+                "position": bet.position,
+                "exposure": str(bet.exposure),
+                "settles_on": bet.settles_on,
+                "min_minor": limits.bet_min_minor,
+                "max_minor": limits.bet_max_minor,
+            }
+        )
+    return {
+        "table": setup.code,
+        "epoch": state.epoch,
+        "seq": state.seq,
+        "now_ms": now_ms,
+        "view": live.view,
+        "bets": bets,
+        "currency": {"code": setup.currency.code, "decimals": setup.currency.decimals},
+        "limits": {
+            "player_max_minor": setup.player_max_minor,
+            "table_max_minor": setup.table_max_minor,
+            "window_ms": setup.window_ms,
+        },
+    }
