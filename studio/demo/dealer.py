@@ -1,0 +1,162 @@
+"""The simulated dealer: reads the station's instruction and does what it says."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from studio.demo.camera import CameraHand
+from studio.demo.client import DoorClient, Watcher
+from studio.demo.world import Draw, VirtualShoe, generator
+from studio.domain.game import Json
+
+STALL_S = 60.0
+"""A table that waits longer than this for its dealer has a fault the demo can't mend."""
+BEAT_S = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """How fast the hands are: pauses in seconds, so that people can watch."""
+
+    card_s: float = 0.0
+    reveal_s: float = 0.0
+    between_rounds_s: float = 0.0
+
+
+@dataclass
+class SimulatedDealer:
+    """Deals `rounds` rounds (None: until stopped), shoe after shoe."""
+
+    client: DoorClient
+    hand: CameraHand
+    table: str
+    decks: int
+    deck_sets: tuple[int, ...]
+    cut_depths: range
+    seed: int | None
+    pace: Pace
+    rounds: int | None = None
+    on_round: Callable[[int], None] = lambda _: None
+    stopping: threading.Event = field(default_factory=threading.Event)
+    shoe: VirtualShoe | None = None
+    shoes: int = 0
+    played: int = 0
+    _down: Draw | None = None
+    _cut_card_out: bool = False
+
+    def run(self) -> None:
+        """Deal until the rounds are played or the demo stops.
+
+        Raises:
+            DoorError: a door refuses what its own screen asked for.
+            TimeoutError: nothing is asked of the dealer for STALL_S.
+        """
+        watcher = Watcher(self.client, self.table)
+        beats = threading.Thread(target=self._beat, args=(watcher,), daemon=True)
+        beats.start()
+        try:
+            watcher.wait(bool, timeout_s=STALL_S)
+            self.client.command(self.table, "take_seat")
+            self._deal(watcher)
+        finally:
+            self.stopping.set()
+            beats.join(timeout=2 * BEAT_S)
+            watcher.close()
+
+    def _beat(self, watcher: Watcher) -> None:
+        while not self.stopping.is_set():
+            watcher.beat()
+            self.stopping.wait(BEAT_S)
+
+    def _deal(self, watcher: Watcher) -> None:
+        while not self.stopping.is_set():
+            with watcher.changed:
+                step, position = dict(watcher.view["instruction"]), watcher.position
+            if step["code"] == "start_round" and self.played == self.rounds:
+                return
+            self._act(step)
+            waits_for_people = step["code"] in {"held", "stopped", "locked"}
+            limit_s = None if waits_for_people and self.rounds is None else STALL_S
+            self._wait_for_change(watcher, position, step, limit_s)
+
+    def _wait_for_change(
+        self, watcher: Watcher, position: tuple[int, int], step: Json, limit_s: float | None
+    ) -> None:
+        waited_s = 0.0
+        while not self.stopping.is_set():
+            with watcher.changed:
+                if watcher.changed.wait_for(lambda: watcher.position != position, timeout=1.0):
+                    return
+            waited_s += 1.0
+            if limit_s is not None and waited_s >= limit_s:
+                raise TimeoutError(f"The table stands still at {step['code']}.")
+
+    def _act(self, step: Json) -> None:
+        code = step["code"]
+        if code in {"turn_first_card", "burn", "burn_one", "deal"}:
+            self._next_card()
+        elif code == "rescan":
+            self._again()
+        elif code == "load_shoe":
+            self._load()
+        elif code == "shuffle":
+            assert self.shoe is not None
+            self.client.command(self.table, "confirm_shuffle", cut_depth=self.shoe.cut_depth)
+        elif code == "start_round":
+            self.stopping.wait(self.pace.between_rounds_s)
+            self._take_away()
+            self.client.command(self.table, "start_round")
+        elif code == "reveal":
+            self._take_away()
+            self.stopping.wait(self.pace.reveal_s)
+            self._reveal()
+        elif code == "last_round_done":
+            self._close()
+        elif code in {"wait_close", "settling"}:
+            self._take_away()
+
+    def _reveal(self) -> None:
+        answer = self.client.command(self.table, "reveal")
+        snapshot = self.client.get(f"/api/tables/{self.table}")
+        if snapshot["seq"] >= answer["seq"] and snapshot["view"]["phase"] == "settled":
+            self.played += 1
+            self.on_round(self.played)
+
+    def _load(self) -> None:
+        self._take_away()
+        deck_set = self.deck_sets[self.shoes % len(self.deck_sets)]
+        rng = generator(self.seed, "shoe", self.shoes)
+        self.shoe = VirtualShoe(
+            deck_set=deck_set, decks=self.decks, cut_depth=rng.choice(self.cut_depths), rng=rng
+        )
+        self.shoes += 1
+        self._cut_card_out = False
+        self.client.command(self.table, "load_shoe", deck_set=deck_set)
+
+    def _close(self) -> None:
+        assert self.shoe is not None
+        self._take_away()
+        self.client.command(self.table, "close_shoe", cards_left=self.shoe.left)
+
+    def _next_card(self) -> None:
+        assert self.shoe is not None
+        self._take_away()
+        if self.shoe.cut_card_next and not self._cut_card_out:
+            self._cut_card_out = True
+            self.hand.cut_card()
+            self.client.command(self.table, "cut_card")
+            self.hand.clear()
+        self.stopping.wait(self.pace.card_s)
+        self._down = self.shoe.draw()
+        self.hand.place(self._down.digits, trouble="unreadable" if self._down.trouble else "none")
+
+    def _again(self) -> None:
+        if self._down is not None:
+            self.hand.clear()
+            self.stopping.wait(self.pace.card_s)
+            self.hand.place(self._down.digits)
+
+    def _take_away(self) -> None:
+        if self._down is not None:
+            self.hand.clear()
+            self._down = None
