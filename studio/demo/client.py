@@ -118,7 +118,7 @@ class Watcher:
         self._socket.on("connect", self._watch, namespace="/live")
         self._socket.connect(
             client.base_url,
-            headers={"Cookie": client.cookies, "Origin": client.base_url},
+            headers={"Cookie": client.cookies},
             transports=["websocket"],
             namespaces=["/live"],
             wait_timeout=10,

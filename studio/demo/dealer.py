@@ -23,6 +23,11 @@ class Pace:
     between_rounds_s: float = 0.0
 
 
+def _step(watcher: Watcher) -> dict[str, Json]:
+    """Return the instruction without the look ahead, which may change while a card lies there."""
+    return {key: value for key, value in watcher.view["instruction"].items() if key != "next"}
+
+
 @dataclass
 class SimulatedDealer:
     """Deals `rounds` rounds (None: until stopped), shoe after shoe."""
@@ -56,7 +61,8 @@ class SimulatedDealer:
         beats.start()
         try:
             watcher.wait(bool, timeout_s=STALL_S)
-            self.client.command(self.table, "take_seat")
+            seated = self.client.command(self.table, "take_seat")
+            self._wait(watcher, {"code": "take_seat"}, seated, STALL_S)
             self._deal(watcher)
         finally:
             self.stopping.set()
@@ -71,59 +77,74 @@ class SimulatedDealer:
     def _deal(self, watcher: Watcher) -> None:
         while not self.stopping.is_set():
             with watcher.changed:
-                step, position = dict(watcher.view["instruction"]), watcher.position
+                step = _step(watcher)
             if step["code"] == "start_round" and self.played == self.rounds:
                 return
-            self._act(step)
+            answer = self._act(step)
             waits_for_people = step["code"] in {"held", "stopped", "locked"}
             limit_s = None if waits_for_people and self.rounds is None else STALL_S
-            self._wait_for_change(watcher, position, step, limit_s)
+            self._wait(watcher, step, answer, limit_s)
 
-    def _wait_for_change(
-        self, watcher: Watcher, position: tuple[int, int], step: Json, limit_s: float | None
+    def _wait(
+        self, watcher: Watcher, step: Json, answer: Json | None, limit_s: float | None
     ) -> None:
+        """Wait for the next step.
+
+        After a command, for the event it gave; after a card, for another instruction: any other
+        event may come in between and must not make the hands do the same thing twice.
+        """
+
+        def ready() -> bool:
+            if answer is not None:
+                return watcher.position >= (answer["epoch"], answer["seq"])
+            return _step(watcher) != step
+
         waited_s = 0.0
         while not self.stopping.is_set():
             with watcher.changed:
-                if watcher.changed.wait_for(lambda: watcher.position != position, timeout=1.0):
+                if watcher.changed.wait_for(ready, timeout=1.0):
                     return
             waited_s += 1.0
             if limit_s is not None and waited_s >= limit_s:
                 raise TimeoutError(f"The table stands still at {step['code']}.")
 
-    def _act(self, step: Json) -> None:
+    def _act(self, step: Json) -> Json | None:
+        """Do what the station says; return a command's answer, None after anything else."""
         code = step["code"]
         if code in {"turn_first_card", "burn", "burn_one", "deal"}:
             self._next_card()
-        elif code == "rescan":
+            return None
+        if code == "rescan":
             self._again()
-        elif code == "load_shoe":
-            self._load()
-        elif code == "shuffle":
-            assert self.shoe is not None
-            self.client.command(self.table, "confirm_shuffle", cut_depth=self.shoe.cut_depth)
-        elif code == "start_round":
-            self.stopping.wait(self.pace.between_rounds_s)
-            self._take_away()
-            self.client.command(self.table, "start_round")
-        elif code == "reveal":
-            self._take_away()
-            self.stopping.wait(self.pace.reveal_s)
-            self._reveal()
-        elif code == "last_round_done":
-            self._close()
-        elif code in {"wait_close", "settling"}:
-            self._take_away()
+            return None
+        self._take_away()
+        command = {
+            "load_shoe": self._load,
+            "shuffle": self._shuffle,
+            "start_round": self._start_round,
+            "reveal": self._reveal,
+            "last_round_done": self._close,
+        }.get(code)
+        return command() if command is not None else None
 
-    def _reveal(self) -> None:
+    def _shuffle(self) -> Json:
+        assert self.shoe is not None
+        return self.client.command(self.table, "confirm_shuffle", cut_depth=self.shoe.cut_depth)
+
+    def _start_round(self) -> Json:
+        self.stopping.wait(self.pace.between_rounds_s)
+        return self.client.command(self.table, "start_round")
+
+    def _reveal(self) -> Json:
+        self.stopping.wait(self.pace.reveal_s)
         answer = self.client.command(self.table, "reveal")
         snapshot = self.client.get(f"/api/tables/{self.table}")
         if snapshot["seq"] >= answer["seq"] and snapshot["view"]["phase"] == "settled":
             self.played += 1
             self.on_round(self.played)
+        return answer
 
-    def _load(self) -> None:
-        self._take_away()
+    def _load(self) -> Json:
         deck_set = self.deck_sets[self.shoes % len(self.deck_sets)]
         rng = generator(self.seed, "shoe", self.shoes)
         self.shoe = VirtualShoe(
@@ -131,12 +152,11 @@ class SimulatedDealer:
         )
         self.shoes += 1
         self._cut_card_out = False
-        self.client.command(self.table, "load_shoe", deck_set=deck_set)
+        return self.client.command(self.table, "load_shoe", deck_set=deck_set)
 
-    def _close(self) -> None:
+    def _close(self) -> Json:
         assert self.shoe is not None
-        self._take_away()
-        self.client.command(self.table, "close_shoe", cards_left=self.shoe.left)
+        return self.client.command(self.table, "close_shoe", cards_left=self.shoe.left)
 
     def _next_card(self) -> None:
         assert self.shoe is not None

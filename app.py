@@ -1,0 +1,509 @@
+"""The studio's entrance: joins the real adapters, and the command line.
+
+Nothing runs at import. `create_app` makes the web application; gunicorn calls it through
+`config/gunicorn.py`.
+"""
+
+import json
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial, wraps
+from pathlib import Path
+from typing import NoReturn, ParamSpec
+
+import click
+from flask import Flask
+from flask_socketio import SocketIO
+from sqlalchemy import Engine
+
+from studio.demo.client import DoorError
+from studio.demo.processes import ProcessError
+from studio.demo.run import Demo, Inside, Plan
+from studio.demo.run import as_json as demo_as_json
+from studio.demo.summary import summarise
+from studio.domain.cards import DECK_SET_MAX
+from studio.domain.errors import StudioError
+from studio.domain.game import GameConfig, Json, TheoreticalReturn
+from studio.games import GAMES, by_code
+from studio.games import game as game_by_code
+from studio.services.audit import audit as run_audit
+from studio.services.cash import CashService
+from studio.services.clockwork import Clockwork
+from studio.services.devices import DeviceService
+from studio.services.links import LinkWatch
+from studio.services.live import LiveTables
+from studio.services.people import LoginPolicy, NewPerson, PeopleService
+from studio.services.ports import Actor, DeckSet, Publisher, Role
+from studio.services.replay import GameReplay
+from studio.services.reports import ReportService
+from studio.services.tables import TableService
+from studio.services.vectors import check_vectors
+from studio.services.wagers import WagerService
+from studio.settings import (
+    Settings,
+    SettingsError,
+    currency_of,
+    devices,
+    embedded_secret,
+    load_settings,
+    table_setups,
+)
+from studio.store.engine import make_engine
+from studio.store.people import SqlPeopleUnits
+from studio.store.schema import upgrade
+from studio.store.units import SqlUnits
+from studio.web.edge import Folders, make_edge
+from studio.web.live import SocketPublisher
+from studio.web.logs import init_logs
+from studio.web.passwords import Argon2Hasher
+from studio.web.studio import Studio
+from studio.web.system import SystemClock, SystemRandomness
+
+ROOT = Path(__file__).resolve().parent
+MINUTE_MS = 60_000
+RTP_DECIMALS = 15
+FIRST_ADMINISTRATOR = "admin"
+
+P = ParamSpec("P")
+
+
+# The application --------------------------------------------------------------------------------
+
+
+def create_app(settings: Settings | None = None, *, async_mode: str = "threading") -> Flask:
+    """Return the web application over the database that the settings name.
+
+    Args:
+        settings: checked settings; else they are loaded from file and environment.
+        async_mode: `gevent` inside a patched gunicorn worker.
+
+    Raises:
+        SettingsError: the settings can't be used.
+        MalformedError: the database can't be reached.
+    """
+    settings = settings or load_settings()
+    init_logs(settings.log_level)
+    socketio = SocketIO()
+    studio = make_studio(settings, SocketPublisher(socketio))
+    folders = Folders(templates=str(ROOT / "templates"), static=str(ROOT / "static"))
+    return make_edge(studio, socketio, folders=folders, async_mode=async_mode)
+
+
+def make_studio(settings: Settings, publisher: Publisher) -> Studio:
+    """Join the use cases with the real store, clock and chance."""
+    games = by_code(GAMES)
+    setups = table_setups(settings, games)
+    currency = currency_of(settings)
+    clock, randomness = SystemClock(), SystemRandomness()
+    engine, units = open_store(settings.database_url, currency=currency.code)
+    tables = TableService(units=units, tables=LiveTables(setups, games), publisher=publisher)
+    links = LinkWatch(runner=tables, clock=clock)
+    people = make_people(settings, units)
+    return Studio(
+        settings=settings,
+        clock=clock,
+        currency=currency,
+        people=people,
+        tables=tables,
+        links=links,
+        clockwork=Clockwork(runner=tables, links=links),
+        devices=DeviceService(runner=tables, links=links, randomness=randomness),
+        wagers=WagerService(units=units, setups=setups, games=games, publisher=publisher),
+        cash=CashService(units=units, publisher=publisher),
+        reports=ReportService(
+            units=units,
+            round_record=tables.round_record,
+            names=lambda: {one.id: one.display_name for one in people.list()},
+        ),
+        known_devices=devices(settings),
+        close=engine.dispose,
+    )
+
+
+def make_people(settings: Settings, units: SqlUnits) -> PeopleService:
+    """Join the people's use cases with the real store, clock and chance."""
+    return PeopleService(
+        units=SqlPeopleUnits(units),
+        clock=SystemClock(),
+        randomness=SystemRandomness(),
+        hasher=Argon2Hasher(),
+        policy=LoginPolicy(
+            idle_ms=settings.session.idle_minutes * MINUTE_MS,
+            lifetime_ms=settings.session.lifetime_minutes * MINUTE_MS,
+            failures_max=settings.login.failures_max,
+            window_ms=settings.login.window_seconds * 1000,
+        ),
+        languages=settings.languages,
+    )
+
+
+def open_store(database_url: str, *, currency: str) -> tuple[Engine, SqlUnits]:
+    """Open a database and bring its schema up to date.
+
+    Raises:
+        MalformedError: the address is wrong or the database can't be reached.
+    """
+    engine = make_engine(_with_folder(database_url))
+    upgrade(engine)
+    return engine, SqlUnits(engine, clock=SystemClock(), currency=currency)
+
+
+def _with_folder(database_url: str) -> str:
+    """Make the folder of an embedded database; relative paths are meant from the project."""
+    prefix = "sqlite:///"
+    if not database_url.startswith(prefix):
+        return database_url
+    path = ROOT / database_url.removeprefix(prefix)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return f"{prefix}{path}"
+
+
+# The command line -------------------------------------------------------------------------------
+
+
+def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn the faults that a person can mend into lines on stderr; settings exit with 2."""
+
+    @wraps(command)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except SettingsError as error:
+            _fail(*error.lines, status=2)
+        except StudioError as error:
+            _fail(error.message, status=1)
+
+    return guarded
+
+
+def _fail(*lines: str, status: int) -> NoReturn:
+    for line in lines:
+        click.echo(line, err=True)
+    sys.exit(status)
+
+
+@click.group()
+def main() -> None:
+    """Back office of a live-dealer studio."""
+
+
+@main.command()
+@click.option("--host", help="Address to listen on.")
+@click.option("--port", type=int, help="Port to listen on.")
+@click.option("--database-url", help="sqlite:///PATH or postgresql+psycopg://USER@HOST/NAME.")
+@one_line_errors
+def serve(host: str | None, port: int | None, database_url: str | None) -> None:
+    """Run the studio: schema brought up to date, then gunicorn until it is stopped."""
+    overrides = {"host": host, "port": port, "database_url": database_url}
+    given: dict[str, Json] = {key: value for key, value in overrides.items() if value is not None}
+    if not os.environ.get("STUDIO_SECRET_KEY"):
+        os.environ["STUDIO_SECRET_KEY"] = embedded_secret(ROOT / "var" / "secret_key")
+    settings = load_settings(None, **given)
+    _need_free_port(settings.host, settings.port)
+    _add_first_administrator(settings)
+    for key, value in given.items():
+        os.environ[f"STUDIO_{key.upper()}"] = str(value)
+    click.echo(f"The studio listens on http://{settings.host}:{settings.port}", err=True)
+    gunicorn = [sys.executable, "-m", "gunicorn", "--config", str(ROOT / "config" / "gunicorn.py")]
+    os.chdir(ROOT)
+    os.execv(sys.executable, gunicorn)  # noqa: S606  our own program, no shell
+
+
+def _need_free_port(host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            what = {
+                98: f"port {port} is in use: stop the other program or choose --port",
+                13: f"port {port} is not for ordinary users: choose --port above 1023",
+            }.get(error.errno or 0, f"can't listen on {host}:{port}: {error.strerror}")
+            _fail(what, status=1)
+
+
+def _add_first_administrator(settings: Settings) -> None:
+    """Give an empty studio its first login; the password is shown once and stored as a hash."""
+    studio = make_studio(settings, SocketPublisher(SocketIO()))
+    try:
+        if not studio.people.list():
+            _add_administrator(studio)
+    finally:
+        studio.close()
+
+
+def _add_administrator(studio: Studio) -> None:
+    password = SystemRandomness().token()[:20]
+    studio.people.create(
+        Actor(id=0, name="studio", role=None),
+        NewPerson(
+            username=FIRST_ADMINISTRATOR,
+            display_name="Administrator",
+            role=Role.ADMINISTRATOR,
+            password=password,
+            language=studio.settings.languages[0],
+        ),
+    )
+    click.echo(f"First start: log in as {FIRST_ADMINISTRATOR} with {password}", err=True)
+
+
+# Games ------------------------------------------------------------------------------------------
+
+
+@main.group()
+def rules() -> None:
+    """The rules that settle."""
+
+
+@rules.command("check")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--game", "code", help="Only this game's vectors.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@one_line_errors
+def rules_check(files: tuple[Path, ...], code: str | None, *, as_json: bool) -> None:
+    """Run test vectors through the product's own rules; one line per failing vector."""
+    report = check_vectors({str(path): _json_of(path) for path in files}, game=code)
+    if as_json:
+        unsupported_here = len(report.unsupported_of_registered_game)
+        _echo_json(
+            {
+                "passed": report.passed,
+                "failed": len(report.failures),
+                "unsupported": len(report.unsupported),
+                "unsupported_of_registered_games": unsupported_here,
+                "lines": list(report.lines[:-1]),
+            }
+        )
+    else:
+        click.echo("\n".join(report.lines))
+    if not report.ok:
+        sys.exit(1)
+
+
+def _json_of(path: Path) -> Json:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    except (OSError, ValueError) as error:
+        _fail(f"{path} is no JSON file: {error}", status=1)
+
+
+def _echo_json(answer: Json) -> None:
+    click.echo(json.dumps(answer, ensure_ascii=False, default=str))
+
+
+@main.command()
+@click.argument("game", metavar="GAME")
+@click.option("--bet", help="Only this bet; every kind when none is named.")
+@click.option("--decks", type=click.IntRange(1, 16), default=8, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@one_line_errors
+def rtp(game: str, bet: str | None, decks: int, *, as_json: bool) -> None:
+    """Exact return of GAME's bets, enumerated through the same rules that settle."""
+    plugin = game_by_code(game)
+    kinds = {one.settles_on: None for one in plugin.describe(GameConfig(decks=decks)).bets}
+    answers = [
+        _return_as_json(game, plugin.theoretical(kind, decks)) for kind in ([bet] if bet else kinds)
+    ]
+    if as_json:
+        _echo_json(answers[0] if bet or len(answers) == 1 else {**answers[0], "bets": answers})
+        return
+    for answer in answers:
+        click.echo(
+            f"{game} {answer['bet']}, {decks} decks: {answer['rtp']}  ({answer['fraction']})"
+        )
+        for net, chance in answer["outcomes"].items():
+            click.echo(f"  {net:>4}  {chance}")
+
+
+def _return_as_json(game: str, exact: TheoreticalReturn) -> dict[str, Json]:
+    return {
+        "game": game,
+        "bet": exact.bet,
+        "decks": exact.decks,
+        "rtp": _digits(exact.rtp),
+        "fraction": str(exact.rtp),
+        "outcomes": {str(net): _digits(exact.outcomes[net]) for net in sorted(exact.outcomes)},
+    }
+
+
+def _digits(value: Fraction) -> float:
+    return round(float(value), RTP_DECIMALS)
+
+
+# Cards ------------------------------------------------------------------------------------------
+
+
+@main.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--any", "any_code", is_flag=True, help="Also codes that are not studio cards.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line a frame.")
+@one_line_errors
+def scan(paths: tuple[Path, ...], *, any_code: bool, as_json: bool) -> None:
+    """Read cards from images, folders or a video; fails when a file can't be opened."""
+    missing = [str(path) for path in paths if not path.exists()]
+    if missing:
+        _fail(*(f"{path} does not exist" for path in missing), status=1)
+    from scanner.decode import DecoderMissingError
+    from scanner.reading import as_json_line, as_table_line, read_paths
+
+    faults = 0
+    try:
+        for result in read_paths(paths, any_code=any_code):
+            click.echo(as_json_line(result) if as_json else as_table_line(result))
+            faults += result["status"] == "error"
+    except DecoderMissingError as error:
+        _fail(str(error), status=1)
+    if faults:
+        _fail(f"{faults} files can't be read as pictures", status=1)
+
+
+@main.group()
+def cards() -> None:
+    """Deck sets: print and register."""
+
+
+_deck_set = click.option(
+    "--deck-set", type=click.IntRange(1, DECK_SET_MAX), required=True, help="Its number."
+)
+_decks = click.option("--decks", type=click.IntRange(1, 8), default=8, show_default=True)
+
+
+@cards.command("print")
+@_deck_set
+@_decks
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The PDF.")
+@one_line_errors
+def cards_print(deck_set: int, decks: int, output: Path) -> None:
+    """Make printable cards with codes and cut marks."""
+    from scanner.printing import card_sheets
+
+    try:
+        printed = card_sheets(output, deck_set=deck_set, decks=decks)
+    except OSError as error:
+        _fail(f"{output} can't be written: {error.strerror}", status=1)
+    click.echo(f"{output}: {len(printed)} cards of deck set {deck_set}. Print at 100 %, cut, then:")
+    click.echo(f"  python app.py cards register --deck-set {deck_set} --decks {decks}")
+
+
+@cards.command("register")
+@_deck_set
+@_decks
+@click.option("--database-url", help="Else the settings' database.")
+@one_line_errors
+def cards_register(deck_set: int, decks: int, database_url: str | None) -> None:
+    """Add a printed deck set's manifest: from then on a table may load it."""
+    from scanner.printing import card_manifest
+
+    with _store(database_url) as units, units.write() as uow:
+        manifest = card_manifest(decks)
+        uow.deck_sets.register(DeckSet(number=deck_set, decks=decks, manifest=manifest))
+        uow.commit()
+    click.echo(f"Deck set {deck_set} is registered: {len(manifest)} cards.")
+
+
+# Checking and showing ---------------------------------------------------------------------------
+
+
+@contextmanager
+def _store(database_url: str | None) -> Iterator[SqlUnits]:
+    settings = _offline_settings(database_url)
+    engine, units = open_store(settings.database_url, currency=currency_of(settings).code)
+    try:
+        yield units
+    finally:
+        engine.dispose()
+
+
+def _replay(table: str) -> GameReplay:
+    return GameReplay(table, by_code(GAMES))
+
+
+def _offline_settings(database_url: str | None) -> Settings:
+    """Load the settings for a command that signs no cookie and so needs no secret."""
+    given: dict[str, Json] = {} if database_url is None else {"database_url": database_url}
+    if not os.environ.get("STUDIO_SECRET_KEY"):
+        given["secret_key"] = secrets.token_urlsafe(48)
+    return load_settings(None, **given)
+
+
+@main.command()
+@click.option("--database-url", help="Else the settings' database.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@one_line_errors
+def audit(database_url: str | None, *, as_json: bool) -> None:
+    """Re-check everything stored and name each fault."""
+    with _store(database_url) as units:
+        faults = run_audit(units, replay=_replay)
+    if as_json:
+        _echo_json({"faults": [asdict(fault) for fault in faults], "count": len(faults)})
+    else:
+        for fault in faults:
+            click.echo(f"{fault.code}  {fault.where}: {fault.what}")
+        click.echo("Clean: nothing is wrong." if not faults else f"{len(faults)} faults.")
+    if faults:
+        sys.exit(1)
+
+
+@main.command()
+@click.option("--rounds", type=click.IntRange(1), help="End after so many rounds.")
+@click.option("--seed", type=int, help="Same seed, same cards, wagers and payouts.")
+@click.option("--headless", is_flag=True, help="No pauses for people; end with a summary.")
+@click.option("--database-url", help="Else a fresh embedded database.")
+@click.option("--port", type=int, help="Port of the studio; 8000 when people watch.")
+@click.option("--json", "as_json", is_flag=True, help="The summary for machines.")
+@one_line_errors
+def demo(
+    rounds: int | None,
+    seed: int | None,
+    database_url: str | None,
+    port: int | None,
+    *,
+    headless: bool,
+    as_json: bool,
+) -> None:
+    """A studio that plays by itself: simulated hands and players, everything else real."""
+    if headless and rounds is None:
+        _fail("--headless needs --rounds: it ends after so many", status=2)
+    if not headless:
+        port = port or 8000
+        _need_free_port("127.0.0.1", port)
+    plan = Plan(rounds=rounds, seed=seed, headless=headless, database_url=database_url, port=port)
+    say: Callable[[str], None] = partial(click.echo, err=as_json)
+    try:
+        played, inside = Demo(plan, make_inside=_make_inside, say=say).run()
+    except (ProcessError, DoorError, TimeoutError) as error:
+        _fail(str(error), status=1)
+    try:
+        faults = run_audit(inside.units, replay=_replay)
+        totals = summarise(inside.units, played.table, audit_faults=len(faults))
+    finally:
+        inside.close()
+    answer = demo_as_json(played, totals.as_json())
+    if as_json:
+        _echo_json(answer)
+    else:
+        for key, value in answer.items():
+            if key != "results":
+                click.echo(f"{key:<18} {value}")
+    for fault in faults:
+        click.echo(f"audit: {fault.code}  {fault.where}: {fault.what}", err=True)
+    if faults or totals.ledger_sum_minor:
+        sys.exit(1)
+
+
+def _make_inside() -> Inside:
+    settings = load_settings()
+    engine, units = open_store(settings.database_url, currency=currency_of(settings).code)
+    return Inside(units=units, people=make_people(settings, units), close=engine.dispose)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Replay for the audit: the whole log through the engine, results worked out anew by the rules."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from studio.domain.errors import StudioError
+from studio.domain.events import RoundSettled, from_body
+from studio.domain.game import AnyGame
+from studio.domain.round import marks_and_hands
+from studio.domain.settlement import house_nets
+from studio.domain.table import TableState
+from studio.services.inspection import Fault
+from studio.services.live import step
+from studio.services.ports import StoredEvent
+
+
+class GameReplay:
+    """One table: folds its log event by event and compares each result with the rules'."""
+
+    def __init__(self, table: str, games: Mapping[str, AnyGame]) -> None:
+        """Begin before the first event."""
+        self._games = games
+        # Before its first shoe a table has no game yet; who sits and what is linked needs none.
+        self._game = next(iter(games.values()))
+        self._state = TableState(table=table)
+        self._broken = False
+
+    def see(self, stored: StoredEvent) -> list[Fault]:
+        """Return the faults that the engine finds at the next event.
+
+        After a break the rest of the epoch can't be replayed; the next shoe starts anew.
+        """
+        where = f"{stored.table} {stored.epoch}/{stored.seq}"
+        if stored.kind == "ShoeLoaded":
+            self._broken = False
+            self._state = TableState(
+                table=stored.table, epoch=stored.epoch - 1, hash=stored.prev_hash
+            )
+            self._game = self._games.get(str(stored.body.get("game")), self._game)
+        if self._broken:
+            return []
+        try:
+            faults = self._results(stored, where) if stored.kind == "RoundSettled" else []
+            self._state = step(self._game, self._state, stored)
+        except (StudioError, AssertionError, TypeError) as error:
+            self._broken = True
+            what = error.message if isinstance(error, StudioError) else "an invariant fails"
+            return [Fault(code="replay_fails", where=where, what=f"The log can't go on: {what}")]
+        return faults
+
+    def _results(self, stored: StoredEvent, where: str) -> list[Fault]:
+        event = from_body(stored.kind, stored.body, None)
+        assert isinstance(event, RoundSettled)
+        current = self._state.round
+        if current is None or self._state.config is None:
+            return [Fault(code="result_without_round", where=where, what="No round is running.")]
+        description = self._game.describe(self._state.config)
+        nets = house_nets(description, self._game.settle(current.game_state))
+        stated = {result.bet: Fraction(result.net) for result in event.results}
+        marks, hands = marks_and_hands(self._game.evaluate(current.game_state))
+        if stated == nets and event.marks == marks and event.hands == hands:
+            return []
+        return [
+            Fault(
+                code="result_differs",
+                where=where,
+                what="The stored result is not what the cards mean under the rules.",
+            )
+        ]
