@@ -1,0 +1,246 @@
+"""Double entry: accounts, transfers, entries, and the balances folded from them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Connection,
+    bindparam,
+    insert,
+    select,
+    update,
+)
+
+from studio.domain.errors import MalformedError, RefusedError
+from studio.services.ports import Balance, Cashed, Ledger
+from studio.services.retry import TryAgainError
+from studio.store.clock import UnitClock
+from studio.store.rows import insert_new
+from studio.store.sums import total
+from studio.store.tables import (
+    LEG_CASH,
+    LEG_WALLET,
+    AccountKind,
+    TransferKind,
+    account,
+    entry,
+    player_balance,
+    transfer,
+    wager,
+)
+
+HOUSE = 0
+"""Owner of the house's accounts."""
+
+VERSION_PLACED = 0
+"""Entry version of money that moves before any settlement."""
+
+_PLAYER: BindParameter[int] = bindparam("player", type_=BigInteger)
+_FREE: BindParameter[int] = bindparam("free_minor", type_=BigInteger)
+_HELD: BindParameter[int] = bindparam("held_minor_change", type_=BigInteger)
+_BALANCE = select(player_balance.c.balance_minor, player_balance.c.held_minor).where(
+    player_balance.c.player_id == _PLAYER
+)
+_LOCK_PLAYER = select(player_balance).where(player_balance.c.player_id == _PLAYER).with_for_update()
+_MOVE = (
+    update(player_balance)
+    .where(player_balance.c.player_id == _PLAYER)
+    .values(
+        balance_minor=player_balance.c.balance_minor + _FREE,
+        held_minor=player_balance.c.held_minor + _HELD,
+    )
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HouseAccounts:
+    """Ids of the accounts that every settlement and every cash movement needs."""
+
+    bank: int
+    cash: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockedPlayer:
+    """A player's balances, locked until the unit ends."""
+
+    player_id: int
+    wallet_id: int
+    held_id: int
+    balance_minor: int
+    held_minor: int
+
+
+def open_house(connection: Connection, *, currency: str) -> HouseAccounts:
+    """Return the house's accounts; the first call makes them in the studio's currency.
+
+    Raises:
+        MalformedError: `currency_differs` when the stored money is in another currency.
+    """
+    for kind in (AccountKind.HOUSE_BANK, AccountKind.ADJUSTMENTS, AccountKind.CASH):
+        values = {"kind": kind.value, "owner_id": HOUSE, "currency": currency}
+        insert_new(connection, account, values)
+    rows = connection.execute(select(account).where(account.c.owner_id == HOUSE)).all()
+    stored = {row.currency for row in rows}
+    if stored != {currency}:
+        raise MalformedError(
+            "currency_differs",
+            f"The database keeps money in {', '.join(sorted(stored))}, the settings say "
+            f"{currency}.",
+            settings=currency,
+        )
+    ids = {row.kind: row.id for row in rows}
+    return HouseAccounts(bank=ids[AccountKind.HOUSE_BANK], cash=ids[AccountKind.CASH])
+
+
+def player_balance_of(connection: Connection, player_id: int) -> Balance:
+    """Return a player's balances without locking them; zeros for one who never had money."""
+    row = connection.execute(_BALANCE, {"player": player_id}).first()
+    if row is None:
+        return Balance(balance_minor=0, held_minor=0)
+    return Balance(balance_minor=row.balance_minor, held_minor=row.held_minor)
+
+
+def lock_player(connection: Connection, player_id: int) -> LockedPlayer | None:
+    """Lock and return a player's balances; None for a player who never had money."""
+    row = connection.execute(_LOCK_PLAYER, {"player": player_id}).first()
+    if row is None:
+        return None
+    return LockedPlayer(
+        player_id=player_id,
+        wallet_id=row.wallet_id,
+        held_id=row.held_id,
+        balance_minor=row.balance_minor,
+        held_minor=row.held_minor,
+    )
+
+
+def move(connection: Connection, player_id: int, *, free_minor: int, held_minor: int) -> None:
+    """Change a locked player's balances; the table's checks keep both from going below 0."""
+    connection.execute(
+        _MOVE, {"player": player_id, "free_minor": free_minor, "held_minor_change": held_minor}
+    )
+
+
+def new_transfer(connection: Connection, values: Mapping[str, object]) -> int:
+    """Insert a transfer and return its id."""
+    number: int = connection.execute(
+        insert(transfer).returning(transfer.c.id), dict(values)
+    ).scalar_one()
+    return number
+
+
+def balance_short(*, needed_minor: int, balance_minor: int) -> RefusedError:
+    """Return the refusal that tells what is needed and what is there."""
+    return RefusedError(
+        "balance_short",
+        f"The balance is too low: {needed_minor} minor units are needed, {balance_minor} are "
+        "there.",
+        needed_minor=needed_minor,
+        balance_minor=balance_minor,
+    )
+
+
+class SqlLedger(Ledger):
+    """The ledger in SQL."""
+
+    def __init__(
+        self, connection: Connection, *, clock: UnitClock, house: HouseAccounts, currency: str
+    ) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._house = house
+        self._currency = currency
+
+    def balance(self, player_id: int) -> Balance:
+        """See the port."""
+        return player_balance_of(self._connection, player_id)
+
+    def balances_of_round(self, round_id: str) -> Mapping[int, Balance]:
+        """See the port."""
+        players = select(wager.c.player_id).where(wager.c.round_id == round_id)
+        rows = self._connection.execute(
+            select(player_balance).where(player_balance.c.player_id.in_(players))
+        )
+        return {
+            row.player_id: Balance(balance_minor=row.balance_minor, held_minor=row.held_minor)
+            for row in rows
+        }
+
+    def cash(self, *, id: str, player_id: int, amount_minor: int, reason: str, by: int) -> Cashed:
+        """See the port."""
+        player = lock_player(self._connection, player_id)
+        if self._repeated(id, player_id=player_id, amount_minor=amount_minor, reason=reason):
+            now = self.balance(player_id)
+            return Cashed(before=now, after=now, repeated=True)
+        have = player.balance_minor if player else 0
+        if have + amount_minor < 0:
+            raise balance_short(needed_minor=-amount_minor, balance_minor=have)
+        player = player or self._open_player(player_id)
+        moved = {
+            "kind": TransferKind.CASH.value,
+            "at_ms": self._clock.now_ms(self._connection),
+            "client_id": id,
+            "reason": reason,
+            "by_person": by,
+        }
+        booked = insert_new(self._connection, transfer, moved)
+        if booked is None:
+            raise TryAgainError(f"Transfer {id} was booked meanwhile.")
+        number = booked.id
+        line = {"origin_id": number, "version": VERSION_PLACED, "transfer_id": number}
+        wallet = {"leg": LEG_WALLET, "account_id": player.wallet_id, "amount_minor": amount_minor}
+        outside = {"leg": LEG_CASH, "account_id": self._house.cash, "amount_minor": -amount_minor}
+        self._connection.execute(insert(entry), [{**line, **wallet}, {**line, **outside}])
+        move(self._connection, player_id, free_minor=amount_minor, held_minor=0)
+        return Cashed(
+            before=Balance(balance_minor=player.balance_minor, held_minor=player.held_minor),
+            after=self.balance(player_id),
+            repeated=False,
+        )
+
+    def sum_minor(self) -> int:
+        """See the port."""
+        return self._connection.execute(select(total(entry.c.amount_minor))).scalar_one()
+
+    def _repeated(self, id: str, *, player_id: int, amount_minor: int, reason: str) -> bool:
+        first = self._connection.execute(
+            select(account.c.owner_id, entry.c.amount_minor, transfer.c.reason)
+            .select_from(transfer)
+            .join(entry, entry.c.origin_id == transfer.c.id)
+            .join(account, account.c.id == entry.c.account_id)
+            .where(transfer.c.client_id == id, entry.c.leg == LEG_WALLET)
+        ).first()
+        if first is None:
+            return False
+        if tuple(first) != (player_id, amount_minor, reason):
+            raise RefusedError(
+                "transfer_id_reused",
+                "This id was used before for another movement of money; nothing was moved.",
+                id=id,
+            )
+        return True
+
+    def _open_player(self, player_id: int) -> LockedPlayer:
+        for kind in (AccountKind.WALLET, AccountKind.HELD):
+            values = {"kind": kind.value, "owner_id": player_id, "currency": self._currency}
+            insert_new(self._connection, account, values)
+        ids = {
+            row.kind: row.id
+            for row in self._connection.execute(
+                select(account).where(account.c.owner_id == player_id)
+            )
+        }
+        balances = {
+            "player_id": player_id,
+            "wallet_id": ids[AccountKind.WALLET],
+            "held_id": ids[AccountKind.HELD],
+            "balance_minor": 0,
+            "held_minor": 0,
+        }
+        insert_new(self._connection, player_balance, balances)
+        player = lock_player(self._connection, player_id)
+        assert player is not None
+        return player
