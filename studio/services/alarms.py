@@ -1,23 +1,15 @@
-"""Which events call the pit, and which events end the cause."""
+"""Which events call the pit, and when the cause is gone."""
 
 from dataclasses import dataclass
 
 from studio.domain.events import (
-    BurnConfirmed,
-    CardDrawn,
     CardHeld,
-    DealingResumed,
     DealingStopped,
     Event,
-    HeldReleased,
     LinkLost,
-    LinkRestored,
     PitCalled,
-    ReadFailed,
-    RoundVoided,
     ShoeClosed,
     TableLocked,
-    TableUnlocked,
     VerificationEnded,
 )
 from studio.domain.game import Json
@@ -25,8 +17,6 @@ from studio.domain.table import TableState
 from studio.services.ports import UnitOfWork
 
 ACT_NOW, ACT_SOON, KNOW = 1, 2, 3
-
-HELD_CODES = ("foreign_card", "doubled_card", "unneeded_card")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,35 +63,35 @@ def raised_by(event: Event) -> Alarm | None:
             return None
 
 
-def cleared_by(event: Event) -> tuple[str, ...]:
-    """Return the codes of the alarms whose cause an event ends."""
-    match event:
-        case CardDrawn() | BurnConfirmed():
-            return ("card_not_read",)
-        case HeldReleased():
-            return HELD_CODES
-        case DealingResumed():
-            return ("dealing_stopped", "pit_called", "card_not_read")
-        case RoundVoided():
-            return ("dealing_stopped", "pit_called", "card_not_read")
-        case TableUnlocked():
-            return ("table_locked", "verification_failed", "shoe_count", "pit_called")
-        case LinkRestored():
-            return (f"{event.link}_lost",)
-        case _:
-            return ()
+def causes(state: TableState) -> frozenset[str]:
+    """Return the codes of the alarms whose cause the table's state holds."""
+    codes = {f"{link}_lost" for link in state.links_lost}
+    if state.stopped:
+        codes.add("dealing_stopped")
+    if state.pit_called:
+        codes.add("pit_called")
+    if state.locked is not None:
+        codes |= {"table_locked", "verification_failed", "shoe_count"}
+    fault = state.fault
+    if fault is not None and fault.held:
+        codes.add(fault.code)
+    elif fault is not None and state.pit_called:
+        codes.add("card_not_read")
+    return frozenset(codes)
 
 
-def update_alarms(uow: UnitOfWork, state: TableState, event: Event, *, at_ms: int) -> None:
+def update_alarms(
+    uow: UnitOfWork, before: TableState, state: TableState, event: Event, *, at_ms: int
+) -> None:
     """Raise and clear the table's alarms in the same commit as the event."""
-    codes = cleared_by(event)
-    if codes:
-        uow.alarms.clear(table=state.table, codes=codes, at_ms=at_ms)
+    gone = causes(before) - causes(state)
+    if gone:
+        uow.alarms.clear(table=state.table, codes=gone, at_ms=at_ms)
     alarm = raised_by(event)
     if alarm is None:
         return
     details = dict(alarm.details)
-    if isinstance(event, PitCalled | CardHeld | ReadFailed) and state.fault is not None:
+    if isinstance(event, PitCalled | CardHeld) and state.fault is not None:
         details |= {"reason": state.fault.reason, "tries": state.fault.tries}
     uow.alarms.raise_alarm(
         priority=alarm.priority,

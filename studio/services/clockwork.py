@@ -25,14 +25,15 @@ class Clockwork:
     def turn(self) -> None:
         """Close windows, settle, watch links, at every table; one table's trouble stays there."""
         for table in self._runner.tables.setups:
-            if table in self._broken and self._runner.live(table).state.locked is not None:
-                continue  # frozen by a broken invariant until a supervisor unlocks it
-            self._broken.discard(table)
             try:
+                if table in self._broken and self._runner.live(table).state.locked is not None:
+                    continue  # frozen by a broken invariant until a supervisor unlocks it
+                self._broken.discard(table)
                 self._links.check(table)
                 self._runner.tick(table)
             except InvariantError as error:
+                if table not in self._broken:
+                    log.critical("invariant broken", extra={"table": table, "code": error.code})
                 self._broken.add(table)
-                log.critical("invariant broken", extra={"table": table, "code": error.code})
             except StudioError as error:
                 log.warning("turn refused", extra={"table": table, "code": error.code})

@@ -7,10 +7,10 @@ answer never repeats a card.
 import hashlib
 from collections.abc import Mapping
 
-from studio.domain.cards import PrintedCode, parse_code
+from studio.domain.cards import CodeVersion, PrintedCode, parse_code
 from studio.domain.commands import Command, FailRead, SeeCard
 from studio.domain.errors import MalformedError
-from studio.domain.game import Json
+from studio.domain.game import Json, PieceKind
 from studio.domain.log import canonical
 from studio.domain.table import Link
 from studio.services.links import LinkWatch
@@ -31,6 +31,9 @@ REASONS = frozenset(
     }
 )
 """Why a card was not read; source: scanner notes, "Event rule"."""
+
+
+_VERSIONS = {PieceKind.CARD: CodeVersion.CARD, PieceKind.TILE: CodeVersion.TILE}
 
 
 class _TakenError(Exception):
@@ -87,11 +90,11 @@ class DeviceService:
             if not isinstance(code, str):
                 raise MalformedError("report_code", "A seen card comes with its code.")
             return parse_code(code)
-        if kind in {"read_failed", "still_unread"}:
-            if reason not in REASONS:
+        if kind == "read_failed" or kind == "still_unread":
+            if not isinstance(reason, str) or reason not in REASONS:
                 known = ", ".join(sorted(REASONS))
                 raise MalformedError("report_reason", f"The reason must be one of: {known}.")
-            return str(reason)
+            return reason
         raise MalformedError("report_kind", "The kind must be card_seen or read_failed.")
 
     def _command(self, job: Job, read: PrintedCode | str) -> Command:
@@ -101,8 +104,10 @@ class DeviceService:
         known = False
         if shoe is not None:
             deck_set = self._deck_set(job, shoe.deck_set)
+            piece_kind = job.live.game.describe(job.live.setup.config).piece_kind
             known = (
-                read.deck_set == deck_set.number
+                read.version is _VERSIONS[piece_kind]
+                and read.deck_set == deck_set.number
                 and deck_set.manifest.get(read.serial) == read.number
             )
         return SeeCard(code=read, known=known, nonce=self._randomness.nonce().hex())
@@ -122,7 +127,7 @@ class DeviceService:
             MalformedError: `unknown_table`, `unknown_link`.
         """
         table, link = body.get("table"), body.get("link")
-        if link not in {Link.SCANNER, Link.VIDEO}:
+        if not isinstance(link, str) or link not in {Link.SCANNER, Link.VIDEO}:
             raise MalformedError("unknown_link", "The link must be scanner or video.")
         if not isinstance(table, str):
             raise MalformedError("unknown_table", "A heartbeat names its table.")

@@ -72,7 +72,8 @@ def advance(live: Live, stored: StoredEvent) -> Live:
         "at_ms": stored.at_ms,
         "kind": stored.kind,
         "body": stored.body,
-        "patch": patch(live.view, view),
+        # An epoch's first event carries the whole view: it fits whatever view a client had.
+        "patch": patch(live.view, view) if stored.seq > 1 else dict(view),
         "hash": stored.hash,
         "prev_hash": stored.prev_hash,
     }
@@ -150,6 +151,13 @@ class LiveTables:
         prev_hash = events[0].prev_hash if events else ""
         live = fresh(setup, self._games[setup.game], epoch=epoch, prev_hash=prev_hash)
         return _replay(live, events)
+
+    def unreadable(self, table: str, *, reason: str) -> Live:
+        """Return what can be said of a table whose log does not replay: it is locked."""
+        setup = self.setup(table)
+        live = fresh(setup, self._games[setup.game])
+        state = replace(live.state, locked=reason)
+        return replace(live, state=state, view=_view(setup, live.game, state))
 
     def keep(self, live: Live) -> None:
         """Keep a committed state unless a newer one is kept already."""

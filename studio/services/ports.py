@@ -165,6 +165,16 @@ class Balance:
     held_minor: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Cashed:
+    """The answer to a movement of cash."""
+
+    before: Balance
+    after: Balance
+    repeated: bool
+    """True: the same request came before and nothing moved now."""
+
+
 @unique
 class Role(StrEnum):
     """Who somebody is; one each."""
@@ -242,7 +252,8 @@ class EventLog(Protocol):
         """Append one event.
 
         Raises:
-            InvariantError: `log_position_taken` when (table, epoch, seq) exists.
+            InvariantError: `log_position_taken` when (table, epoch, seq) exists, `log_gap` when
+                it is not the next position or does not chain to the last hash.
         """
 
     def epoch_of_round(self, round_id: str) -> int | None:
@@ -273,8 +284,10 @@ class Wagers(Protocol):
 
         Raises:
             RefusedError: `wager_id_reused`, `unknown_round`, `betting_window_closed`,
-                `bet_limit_exceeded`, `player_limit_exceeded`, `table_limit_exceeded`,
-                `balance_short`.
+                `stake_below_minimum`, `bet_limit_exceeded`, `player_limit_exceeded`,
+                `balance_short` (details `needed_minor`, `balance_minor`),
+                `table_limit_exceeded`. Limits tell `limit_minor`, `taken_minor`, `stake_minor`.
+            TryAgainError: another unit was in the way; see `studio.services.retry`.
         """
 
     def undo(self, wager_id: str, *, player_id: int) -> Placed:
@@ -292,7 +305,8 @@ class Wagers(Protocol):
 
         Raises:
             InvariantError: `bet_without_result` when an open wager's bet is not in `nets`;
-                `wager_ended_twice`.
+                `wager_ended_twice`, `payout_negative`, `payout_too_large`,
+                `settlement_sums_differ`, `unknown_round`.
         """
 
     def refund(self, round_id: str, *, version: int) -> BookSettled:
@@ -322,7 +336,7 @@ class Ledger(Protocol):
     def balances_of_round(self, round_id: str) -> Mapping[int, Balance]:
         """Return the balances of the players with a wager in the round, in one query."""
 
-    def cash(self, *, id: str, player_id: int, amount_minor: int, reason: str, by: int) -> Balance:
+    def cash(self, *, id: str, player_id: int, amount_minor: int, reason: str, by: int) -> Cashed:
         """Move cash in (positive) or out (negative).
 
         Raises:

@@ -5,7 +5,8 @@ with the money they move, one commit, publish afterwards. An invariant that brea
 table and calls the pit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from studio.domain.commands import CloseBetting, Command, Lock, SettleRound, VoidRound
@@ -15,10 +16,11 @@ from studio.domain.events import Event, RoundOpened, RoundSettled, RoundVoided, 
 from studio.domain.game import Json, SpotResult
 from studio.domain.round import Phase
 from studio.domain.settlement import house_nets
-from studio.domain.table import TableState
-from studio.services.alarms import update_alarms
+from studio.domain.table import STUDIO, TableState
+from studio.services.alarms import ACT_NOW, update_alarms
 from studio.services.live import Live, LiveTables, advance, stored_event
 from studio.services.ports import Publisher, RoundRow, UnitOfWork, Units
+from studio.services.retry import again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,11 +70,8 @@ class TableRunner:
             RefusedError: as `decide` and the book say.
             InvariantError: the table is locked and the pit called before it is raised.
         """
-        try:
-            outcome = self._run(table, build, also)
-        except InvariantError as error:
-            self._freeze(table, error)
-            raise
+        with self._frozen_when_broken(table):
+            outcome = again(lambda: self._run(table, build, also))
         self._publish(outcome)
         return outcome
 
@@ -102,19 +101,53 @@ class TableRunner:
             job.uow.events.append(stored)
             before, live = live, advance(live, stored)
             envelopes.append(live.envelopes[-1])
-            update_alarms(job.uow, live.state, event, at_ms=job.now_ms)
+            update_alarms(job.uow, before.state, live.state, event, at_ms=job.now_ms)
             _update_round(job.uow, before.state, live, event)
         return live, tuple(envelopes)
 
+    @contextmanager
+    def _frozen_when_broken(self, table: str) -> Iterator[None]:
+        """Freeze the table before an invariant's error goes on; a failed assert is one too."""
+        try:
+            yield
+        except InvariantError as error:
+            self._freeze(table, error)
+            raise
+        except AssertionError as error:
+            broken = InvariantError(
+                "assertion_failed", f"Table {table}: the studio found itself in the wrong."
+            )
+            self._freeze(table, broken)
+            raise broken from error
+
     def _freeze(self, table: str, error: InvariantError) -> None:
-        """Lock the table after one of our own mistakes, unless even that is impossible."""
+        """Lock the table after one of our own mistakes and call the pit."""
         if table not in self.tables.setups:
             return
         try:
-            outcome = self._run(table, lambda _: Lock(reason=error.code, by="studio"), None)
+            outcome = again(
+                lambda: self._run(table, lambda _: Lock(reason=error.code, by=STUDIO), None)
+            )
         except RefusedError:
             return  # locked already
+        except (InvariantError, AssertionError):
+            self._call_pit_to(table, error)
+            return
         self._publish(outcome)
+
+    def _call_pit_to(self, table: str, error: InvariantError) -> None:
+        """Raise the alarm alone: the log itself can't be read or written any more."""
+        with self.units.write() as uow:
+            uow.alarms.raise_alarm(
+                priority=ACT_NOW,
+                code="table_locked",
+                table=table,
+                round_id=None,
+                at_ms=uow.now_ms(),
+                details={"reason": error.code},
+            )
+            uow.commit()
+        self.publisher.pit({"kind": "alarm", "table": table})
 
     def _publish(self, outcome: Outcome) -> None:
         for envelope in outcome.envelopes:
@@ -128,7 +161,7 @@ class TableRunner:
 
     def tick(self, table: str) -> None:
         """Do what is due at a table: close the window, settle. Safe to call at any time."""
-        with self.units.read() as uow:
+        with self._frozen_when_broken(table), self.units.read() as uow:
             live = self.tables.caught_up(uow, table)
             now_ms = uow.now_ms()
         self.tables.keep(live)
@@ -213,7 +246,7 @@ class TableRunner:
         Raises:
             MalformedError: `unknown_table`.
         """
-        with self.units.read() as uow:
+        with self._frozen_when_broken(table), self.units.read() as uow:
             live = self.tables.caught_up(uow, table)
         self.tables.keep(live)
         return live

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from studio.domain.commands import Command
-from studio.domain.errors import MalformedError
+from studio.domain.errors import InvariantError, MalformedError
 from studio.domain.game import Json
 from studio.services.links import LinkWatch
 from studio.services.live import Live
 from studio.services.ports import Actor, AlarmRow
+from studio.services.retry import again
 from studio.services.runner import Job, TableRunner
 from studio.services.table_commands import builder, command_digest
 
@@ -86,11 +87,18 @@ class TableService(TableRunner):
         """Return the tables' codes in the order of the settings."""
         return tuple(self.tables.setups)
 
+    def _shown(self, table: str) -> Live:
+        """Return a table for a list; one whose log is broken is shown locked, and hides none."""
+        try:
+            return self.live(table)
+        except InvariantError as error:
+            return self.tables.unreadable(table, reason=error.code)
+
     def list_tables(self) -> list[dict[str, Json]]:
         """Return every table with its position and view."""
         answer = []
         for code in self.codes():
-            live = self.live(code)
+            live = self._shown(code)
             answer.append(
                 {
                     "table": code,
@@ -107,7 +115,7 @@ class TableService(TableRunner):
         """Return what the pit sees: every table with its book and links, and the open alarms."""
         tables = []
         for code in self.codes():
-            live = self.live(code)
+            live = self._shown(code)
             current = live.state.round
             with self.units.read() as uow:
                 totals = uow.wagers.totals(current.id) if current else {}
@@ -142,6 +150,11 @@ class TableService(TableRunner):
         Raises:
             RefusedError: `unknown_alarm`, `alarm_acknowledged`.
         """
+        row = again(lambda: self._acknowledge(actor, alarm_id))
+        self.publisher.pit({"kind": "alarm", "table": row.table})
+        return _alarm(row)
+
+    def _acknowledge(self, actor: Actor, alarm_id: int) -> AlarmRow:
         with self.units.write() as uow:
             now_ms = uow.now_ms()
             row = uow.alarms.acknowledge(alarm_id, by=actor.name, at_ms=now_ms)
@@ -155,8 +168,7 @@ class TableService(TableRunner):
                 after={"acknowledged_by": actor.name},
             )
             uow.commit()
-        self.publisher.pit({"kind": "alarm", "table": row.table})
-        return _alarm(row)
+        return row
 
     def round_record(self, round_id: str) -> dict[str, Json]:
         """Return a round as it stands in the log: its view and its events.
@@ -169,13 +181,13 @@ class TableService(TableRunner):
             if row is None or row.table not in self.tables.setups:
                 raise MalformedError("unknown_round", f"There is no round {round_id!r}.")
             live = self.tables.replayed(uow, row.table, row.epoch)
+        current: Mapping[str, Json] | None = None
         shown: Mapping[str, Json] | None = None
         events = []
         for envelope in live.envelopes:
-            changed = envelope["patch"].get("round")
-            shown_here = changed if changed is not None else shown
-            if shown_here is not None and shown_here["id"] == round_id:
-                shown = shown_here
+            current = envelope["patch"].get("round", current)
+            if current is not None and current["id"] == round_id:
+                shown = current
                 events.append({key: envelope[key] for key in envelope if key != "patch"})
         return {
             "table": row.table,

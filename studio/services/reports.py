@@ -1,0 +1,220 @@
+"""Reading what happened: a player's history, the wagers of a round, the audit trail.
+
+Reports only select and sum what the ledger moved; nothing is worked out a second time.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from studio.domain.errors import MalformedError
+from studio.domain.game import Json
+from studio.services.live import LiveTables
+from studio.services.ports import (
+    Balance,
+    Ending,
+    EndingKind,
+    RoundRow,
+    TrailRow,
+    Units,
+    Wager,
+)
+
+HISTORY_ROUNDS_MAX = 200
+TRAIL_LINES_MAX = 500
+EXPORT_PAGE_ROUNDS = 200
+EXPORT_COLUMNS = (
+    "round_id",
+    "table",
+    "game",
+    "opened_ms",
+    "phase",
+    "wager_id",
+    "bet",
+    "stake_minor",
+    "hold_minor",
+    "accepted_ms",
+    "ending",
+    "payout_minor",
+)
+
+Names = Callable[[], Mapping[int, str]]
+"""Returns everybody's name by id."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportService:
+    """Answers questions; writes nothing."""
+
+    units: Units
+    tables: LiveTables
+    names: Names
+
+    def balance(self, player_id: int) -> Balance:
+        """Return a player's wallet and what is held."""
+        with self.units.read() as unit:
+            return unit.ledger.balance(player_id)
+
+    def history(self, player_id: int, *, before: str | None, limit: int) -> Mapping[str, Json]:
+        """Return a player's rounds, newest first, with the hands as they were opened.
+
+        Args:
+            player_id: whose.
+            before: round id; only rounds opened earlier than this one.
+            limit: most rounds to return, at most HISTORY_ROUNDS_MAX.
+
+        Raises:
+            MalformedError: `unknown_round` for `before`.
+        """
+        limit = min(limit, HISTORY_ROUNDS_MAX)
+        rounds = self._rounds_of(player_id, before=before, limit=limit)
+        hands = self._hands([row for row, _ in rounds])
+        shown = [_history_round(row, wagers, hands.get(row.id, [])) for row, wagers in rounds]
+        more = len(rounds) == limit and limit > 0
+        return {"rounds": shown, "next": rounds[-1][0].id if more else None}
+
+    def export(self, player_id: int) -> Iterator[Sequence[Json]]:
+        """Yield a player's wagers as rows, newest round first, after a row of column names."""
+        yield EXPORT_COLUMNS
+        before: str | None = None
+        while rounds := self._rounds_of(player_id, before=before, limit=EXPORT_PAGE_ROUNDS):
+            for row, wagers in rounds:
+                for wager in wagers:
+                    yield _export_row(row, wager)
+            before = rounds[-1][0].id
+
+    def wagers_of_round(self, round_id: str, *, player_id: int | None) -> Sequence[Json]:
+        """Return the wagers of a round: one player's, or all of them with the players' names.
+
+        Raises:
+            MalformedError: `unknown_round`.
+        """
+        with self.units.read() as unit:
+            if unit.rounds.get(round_id) is None:
+                raise _unknown_round()
+            wagers = unit.wagers.of_round(round_id, player_id=player_id)
+        if player_id is not None:
+            return [wager_json(wager) for wager in wagers]
+        names = self.names()
+        return [
+            {
+                **wager_json(wager),
+                "player_id": wager.player_id,
+                "player": names.get(wager.player_id, ""),
+            }
+            for wager in wagers
+        ]
+
+    def trail(self, *, before_id: int | None, limit: int) -> Mapping[str, Json]:
+        """Return lines of the audit trail, newest first."""
+        limit = min(limit, TRAIL_LINES_MAX)
+        with self.units.read() as unit:
+            lines = unit.trail.read(limit=limit, before_id=before_id)
+        more = len(lines) == limit and limit > 0
+        return {
+            "lines": [_trail_json(line) for line in lines],
+            "next": lines[-1].id if more else None,
+        }
+
+    def deck_sets(self) -> Sequence[Json]:
+        """Return the registered deck sets with their sizes, manifests left out."""
+        with self.units.read() as unit:
+            found = [unit.deck_sets.get(number) for number in unit.deck_sets.numbers()]
+        return [
+            {"number": one.number, "decks": one.decks, "cards": len(one.manifest)}
+            for one in found
+            if one is not None
+        ]
+
+    def _rounds_of(
+        self, player_id: int, *, before: str | None, limit: int
+    ) -> Sequence[tuple[RoundRow, Sequence[Wager]]]:
+        with self.units.read() as unit:
+            before_ms: int | None = None
+            if before is not None:
+                row = unit.rounds.get(before)
+                if row is None:
+                    raise _unknown_round()
+                before_ms = row.opened_ms
+            return unit.wagers.of_player(player_id, limit_rounds=limit, before_round_ms=before_ms)
+
+    def _hands(self, rows: Sequence[RoundRow]) -> Mapping[str, Json]:
+        """Return the hands of rounds as their tables showed them; each epoch is replayed once."""
+        hands: dict[str, Json] = {}
+        epochs = sorted({(row.table, row.epoch) for row in rows if row.table in self.tables.setups})
+        with self.units.read() as unit:
+            for table, epoch in epochs:
+                for envelope in self.tables.replayed(unit, table, epoch).envelopes:
+                    shown = envelope["patch"].get("round")
+                    if shown is not None:
+                        hands[shown["id"]] = shown["hands"]
+        return hands
+
+
+def _history_round(row: RoundRow, wagers: Sequence[Wager], hands: Json) -> Mapping[str, Json]:
+    counted = [wager for wager in wagers if not _undone(wager.ending)]
+    return {
+        "round_id": row.id,
+        "table": row.table,
+        "game": row.game,
+        "opened_ms": row.opened_ms,
+        "phase": row.phase,
+        "stake_minor": sum(wager.stake_minor for wager in counted),
+        "payout_minor": sum(wager.ending.payout_minor for wager in counted if wager.ending),
+        "wagers": [wager_json(wager) for wager in wagers],
+        "hands": hands,
+    }
+
+
+def wager_json(wager: Wager) -> Mapping[str, Json]:
+    """Return a wager as screens get it."""
+    ending = wager.ending
+    return {
+        "id": wager.id,
+        "round_id": wager.round_id,
+        "bet": wager.bet,
+        "stake_minor": wager.stake_minor,
+        "hold_minor": wager.hold_minor,
+        "accepted_ms": wager.accepted_ms,
+        "ending": None
+        if ending is None
+        else {"kind": ending.kind.value, "payout_minor": ending.payout_minor},
+    }
+
+
+def _export_row(row: RoundRow, wager: Wager) -> Sequence[Json]:
+    ending = wager.ending
+    return (
+        row.id,
+        row.table,
+        row.game,
+        row.opened_ms,
+        row.phase,
+        wager.id,
+        wager.bet,
+        wager.stake_minor,
+        wager.hold_minor,
+        wager.accepted_ms,
+        ending.kind.value if ending else "",
+        ending.payout_minor if ending else "",
+    )
+
+
+def _trail_json(line: TrailRow) -> Mapping[str, Json]:
+    return {
+        "id": line.id,
+        "at_ms": line.at_ms,
+        "actor": line.actor,
+        "action": line.action,
+        "subject": line.subject,
+        "reason": line.reason,
+        "before": dict(line.before),
+        "after": dict(line.after),
+    }
+
+
+def _undone(ending: Ending | None) -> bool:
+    return ending is not None and ending.kind is EndingKind.UNDONE
+
+
+def _unknown_round() -> MalformedError:
+    return MalformedError("unknown_round", "There is no such round.")
