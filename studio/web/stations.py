@@ -1,0 +1,22 @@
+"""Signs of life of the dealers' stations: only the dealer who has the table gives them."""
+
+from studio.domain.errors import RefusedError
+from studio.domain.table import Link
+from studio.services.people import Person
+from studio.services.ports import Role
+from studio.web.studio import Studio
+
+
+def beat_station(studio: Studio, person: Person, table: str) -> None:
+    """Note that the station of a table is alive.
+
+    Raises:
+        MalformedError: `unknown_table`.
+        RefusedError: `role_forbids`, `not_your_table`.
+    """
+    if person.role is not Role.DEALER:
+        raise RefusedError("role_forbids", "Only a dealer's station gives signs of life.")
+    dealer = studio.tables.live(table).state.dealer
+    if dealer is None or dealer.id != person.id:
+        raise RefusedError("not_your_table", "Take the table first.")
+    studio.links.beat(table, Link.STATION)
