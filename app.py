@@ -119,7 +119,7 @@ def make_studio(settings: Settings, publisher: Publisher) -> Studio:
         cash=CashService(units=units, publisher=publisher),
         reports=ReportService(
             units=units,
-            round_record=tables.round_record,
+            tables=tables.tables,
             names=lambda: {one.id: one.display_name for one in people.list()},
         ),
         known_devices=devices(settings),

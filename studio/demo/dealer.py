@@ -97,7 +97,7 @@ class SimulatedDealer:
         def ready() -> bool:
             if answer is not None:
                 return watcher.position >= (answer["epoch"], answer["seq"])
-            return _step(watcher) != step
+            return bool(_step(watcher) != step)
 
         waited_s = 0.0
         while not self.stopping.is_set():
