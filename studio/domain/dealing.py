@@ -45,6 +45,8 @@ def see_card(game: AnyGame, state: TableState, command: SeeCard) -> tuple[Event,
         return _verify_card(state, command)
     if not command.known or command.code.deck_set != shoe.deck_set:
         return (CardHeld(fault="foreign_card", scope=state.shoe_id, commitment=None),)
+    if state.stage is Stage.LOADED:
+        return ()  # a card of the deck that is being shuffled: it has not left any shoe
     if serial == shoe.last_serial:
         return ()  # the same card again: it still lies there, or was shown twice
     if serial in shoe.seen:
@@ -52,15 +54,18 @@ def see_card(game: AnyGame, state: TableState, command: SeeCard) -> tuple[Event,
     if state.stage is Stage.OPENING:
         return _open_shoe_card(game, state, shoe, command)
     request = request_of(game, state.round)
-    if state.round is None or not _takes_card(state.round, request):
+    if state.round is None or not _takes_card(state, state.round, request):
         return _unneeded(state, command)
     return _draw(game, state.round, request, command)
 
 
-def _takes_card(current: Round, request: Request | None) -> bool:
+def _takes_card(state: TableState, current: Round, request: Request | None) -> bool:
     if isinstance(request, Deal) and request.face_up:
         return current.phase is not Phase.BETTING
-    return isinstance(request, Deal | Burn)
+    if isinstance(request, Burn):
+        # Where cards are read as they are opened, nobody opens a burnt card: it is confirmed.
+        return state.config is not None and state.config.scan_at is ScanAt.DRAW
+    return isinstance(request, Deal)
 
 
 def _seal(command: SeeCard) -> SealedCard:
@@ -95,6 +100,8 @@ def _verify_card(state: TableState, command: SeeCard) -> tuple[Event, ...]:
     assert shoe is not None
     if not command.known or command.code.deck_set != shoe.deck_set:
         return (CardVerified(count=count, problem="foreign"),)
+    if command.code.serial == state.verified_last:
+        return ()  # the same card again: it still lies there
     if command.code.serial in state.verified:
         return (CardVerified(count=count, problem="doubled"),)
     return (CardVerified(count=count + 1, problem=None, sealed=_seal(command)),)
@@ -156,7 +163,7 @@ def expected_card(game: AnyGame, state: TableState) -> tuple[str, int] | None:
     if state.stage is Stage.OPENING:
         return ("first", 0) if shoe.first_card is None else (BURN, len(shoe.opening_burns))
     request = request_of(game, state.round)
-    if state.round is None or not _takes_card(state.round, request):
+    if state.round is None or not _takes_card(state, state.round, request):
         return None
     if isinstance(request, Deal):
         return request.position, request.index
@@ -173,7 +180,8 @@ def fail_read(game: AnyGame, state: TableState, command: FailRead) -> tuple[Even
     if state.fault is not None and (state.fault.position, state.fault.index) == waits_for:
         tries = state.fault.tries + 1
     failed = ReadFailed(reason=command.reason, tries=tries, position=position, index=index)
-    if tries >= command.tries_max and not state.pit_called:
+    # A pit that was called for something else still has to hear of this card.
+    if tries == command.tries_max or (tries > command.tries_max and not state.pit_called):
         return failed, PitCalled(by="studio")
     return (failed,)
 

@@ -104,6 +104,7 @@ def decide(  # noqa: C901  one arm per command
             return _load_shoe(game, state, command)
         case StartVerification():
             need_stage(state, Stage.LOADED)
+            need_free_hands(state)
             return (VerificationStarted(),)
         case EndVerification():
             return _end_verification(state, command)
@@ -197,6 +198,7 @@ def _mark_link(state: TableState, command: MarkLink) -> tuple[Event, ...]:
 def _load_shoe(game: AnyGame, state: TableState, command: LoadShoe) -> tuple[Event, ...]:
     if state.stage is not Stage.NO_SHOE:
         raise RefusedError("shoe_on_table", "A shoe is on the table; close it first.")
+    need_free_hands(state)
     if state.locked is not None:
         raise RefusedError("table_locked", f"The table is locked: {state.locked}")
     config = GameConfig(
@@ -236,6 +238,7 @@ def _load_shoe(game: AnyGame, state: TableState, command: LoadShoe) -> tuple[Eve
 
 def _end_verification(state: TableState, command: EndVerification) -> tuple[Event, ...]:
     need_stage(state, Stage.VERIFYING)
+    need_free_hands(state)
     missing = [
         f"{command.manifest[serial]:02d}/{serial:04d}"
         for serial in sorted(command.manifest.keys() - state.verified)
@@ -258,8 +261,13 @@ def _end_verification(state: TableState, command: EndVerification) -> tuple[Even
 
 def _confirm_shuffle(state: TableState, command: ConfirmShuffle) -> tuple[Event, ...]:
     need_stage(state, Stage.LOADED)
+    need_free_hands(state)
     if state.locked is not None:
         raise RefusedError("table_locked", f"The table is locked: {state.locked}")
+    if state.verification_failed:
+        raise RefusedError(
+            "verification_failed", "The deck set is not complete; verify it again or close it."
+        )
     if not command.cut_depth_min <= command.cut_depth <= command.cut_depth_max:
         raise RefusedError(
             "cut_depth",
@@ -280,8 +288,7 @@ def _close_shoe(state: TableState, command: CloseShoe) -> tuple[Event, ...]:
     need_no_running_round(state)
     stages = [stage for stage in Stage if stage is not Stage.NO_SHOE]
     shoe = need_stage(state, *(stages if command.early else [Stage.LAST_ROUND_DONE]))
-    if state.fault is not None and state.fault.held:
-        raise RefusedError("card_held", "A card is held; the supervisor resolves it first.")
+    need_free_hands(state, stop_counts=not command.early)
     closes = command.cards_left == shoe.in_shoe
     closed = ShoeClosed(
         cards_left=command.cards_left,
@@ -375,12 +382,14 @@ def results_due(game: AnyGame, state: TableState) -> bool:
         current is not None
         and current.phase is Phase.REVEAL
         and isinstance(game.next(current.game_state), Settle)
+        and not state.stopped
     )
 
 
 def _settle_round(game: AnyGame, state: TableState, command: SettleRound) -> tuple[Event, ...]:
     current = need_running_round(state)
     if not results_due(game, state):
+        need_free_hands(state)
         raise RefusedError("results_not_due", "The round's hands are not all open.")
     marks, hands = marks_and_hands(game.evaluate(current.game_state))
     return (

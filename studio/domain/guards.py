@@ -36,9 +36,9 @@ def need_reason(reason: str) -> None:
         raise RefusedError("reason_missing", "Give a reason; it goes into the audit trail.")
 
 
-def need_free_hands(state: TableState) -> None:
+def need_free_hands(state: TableState, *, stop_counts: bool = True) -> None:
     """Refuse while the table is stopped or a card is held."""
-    if state.stopped:
+    if state.stopped and stop_counts:
         raise RefusedError("dealing_stopped", "The table is stopped; the supervisor resumes it.")
     if state.fault is not None and state.fault.held:
         raise RefusedError("card_held", "A card is held; the supervisor resolves it first.")

@@ -47,6 +47,9 @@ from studio.domain.game import AnyGame, Burnt, Done, GameConfig, Json, ScanAt, S
 from studio.domain.round import BURN, Phase, Round, promote, reveal
 from studio.domain.shoe import Drawn, Shoe
 
+STUDIO = "studio"
+"""Who acts when nobody does: the studio itself."""
+
 
 @unique
 class Stage(StrEnum):
@@ -121,6 +124,9 @@ class TableState:
     verified: frozenset[int] = frozenset()
     verified_foreign: int = 0
     verified_doubled: int = 0
+    verified_last: int | None = None
+    verification_failed: bool = False
+    """The last verification named faults: the shoe is not shuffled before a clean one."""
     round: Round | None = None
     round_number: int = 0
     carry: Mapping[str, Json] = field(default_factory=dict)
@@ -153,11 +159,12 @@ def evolve(game: AnyGame, state: TableState, event: Event) -> TableState:  # noq
         case ShoeLoaded():
             return _shoe_loaded(game, state, event)
         case VerificationStarted():
-            return replace(state, stage=Stage.VERIFYING, verified=frozenset(), fault=None)
+            return _verification_started(state)
         case CardVerified():
             return _card_verified(state, event)
         case VerificationEnded():
-            return replace(state, stage=Stage.LOADED, fault=None)
+            failed = not event.complete
+            return replace(state, stage=Stage.LOADED, fault=None, verification_failed=failed)
         case ShoeShuffled():
             shoe = replace(_shoe(state), cut_depth=event.cut_depth)
             return replace(state, stage=Stage.OPENING, shoe=shoe, fault=None)
@@ -274,9 +281,23 @@ def _shoe_loaded(game: AnyGame, state: TableState, event: ShoeLoaded) -> TableSt
     )
 
 
+def _verification_started(state: TableState) -> TableState:
+    return replace(
+        state,
+        stage=Stage.VERIFYING,
+        verified=frozenset(),
+        verified_foreign=0,
+        verified_doubled=0,
+        verified_last=None,
+        fault=None,
+    )
+
+
 def _card_verified(state: TableState, event: CardVerified) -> TableState:
     if event.problem is None:
-        return replace(state, verified=state.verified | {_sealed(event).serial}, fault=None)
+        serial = _sealed(event).serial
+        verified = state.verified | {serial}
+        return replace(state, verified=verified, verified_last=serial, fault=None)
     foreign = event.problem == "foreign"
     return replace(
         state,
@@ -320,6 +341,8 @@ def _card_drawn(game: AnyGame, state: TableState, event: CardDrawn) -> TableStat
         game_state=game.apply(current.game_state, Scanned(piece=parse_piece(card.card))),
         drawn=(*current.drawn, card),
         burnt=current.burnt + (event.position == BURN),
+        # A link that was lost before the first card was drawn is away in a started round too.
+        interrupted=current.interrupted or bool(state.links_lost),
     )
     return replace(state, shoe=shoe, round=promote(game, current), fault=None)
 
@@ -330,14 +353,15 @@ def _burn_confirmed(game: AnyGame, state: TableState, event: BurnConfirmed) -> T
     if state.stage is Stage.OPENING:
         shoe = replace(shoe, to_burn=shoe.to_burn - event.count)
         stage = Stage.OPENING if shoe.to_burn else Stage.IN_PLAY
-        return replace(state, shoe=shoe, stage=stage)
+        return replace(state, shoe=shoe, stage=stage, fault=None)
     current = _round(state)
     current = replace(
         current,
         game_state=game.apply(current.game_state, Burnt(count=event.count)),
         burnt=current.burnt + event.count,
+        interrupted=current.interrupted or bool(state.links_lost),
     )
-    return replace(state, shoe=shoe, round=promote(game, current))
+    return replace(state, shoe=shoe, round=promote(game, current), fault=None)
 
 
 def _round_opened(game: AnyGame, state: TableState, event: RoundOpened) -> TableState:
@@ -384,8 +408,9 @@ def _round_voided(state: TableState, event: RoundVoided) -> TableState:
         round=voided,
         stage=_after_round(state),
         fault=state.fault if state.fault and state.fault.held else None,
-        stopped=False,
-        pit_called=False,
+        # A supervisor's void answers STOP and call; the studio's own leaves both to a supervisor.
+        stopped=state.stopped and event.by == STUDIO,
+        pit_called=state.pit_called and event.by == STUDIO,
     )
 
 

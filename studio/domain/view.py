@@ -8,7 +8,19 @@ the missed patches is a fresh view.
 from collections.abc import Mapping
 
 from studio.domain.dealing import expected_card
-from studio.domain.game import PUBLIC, AnyGame, Burn, Deal, Json, Request, Reveal, Scanned
+from studio.domain.game import (
+    PUBLIC,
+    AnyGame,
+    Burn,
+    Burnt,
+    Deal,
+    GameEvent,
+    Json,
+    Request,
+    Reveal,
+    ScanAt,
+    Scanned,
+)
 from studio.domain.round import Phase, Round, request_of
 from studio.domain.shoe import Shoe
 from studio.domain.table import Fault, Link, Stage, TableState
@@ -77,6 +89,7 @@ def _round(game: AnyGame, state: TableState, current: Round) -> dict[str, Json]:
     return {
         "id": current.id,
         "number": current.number,
+        "phase": current.phase.value,
         "opened_ms": current.opened_ms,
         "window_closes_ms": current.window_closes_ms,
         "started": current.started,
@@ -174,6 +187,8 @@ def _shoe_step(state: TableState) -> dict[str, Json] | None:
     shoe = state.shoe
     if shoe is None:
         return {"code": "load_shoe"}
+    if state.stage is Stage.LOADED and state.verification_failed:
+        return {"code": "verify_cards", "count": 0, "of": shoe.registered}
     if state.stage is Stage.LOADED:
         return {"code": "shuffle", "decks": shoe.decks}
     if state.stage is Stage.VERIFYING:
@@ -225,8 +240,11 @@ def _following(game: AnyGame, state: TableState) -> dict[str, Json] | None:
     request = game.next(current.game_state)
     if isinstance(request, Deal) and request.face_up:
         return None
-    any_piece = game.describe(state.config).pieces[0]
-    after = game.next(game.apply(current.game_state, Scanned(piece=any_piece)))
+    if isinstance(request, Burn) and state.config.scan_at is ScanAt.REVEAL:
+        done: GameEvent = Burnt(count=request.count)
+    else:
+        done = Scanned(piece=game.describe(state.config).pieces[0])
+    after = game.next(game.apply(current.game_state, done))
     if isinstance(after, Deal | Burn) and not (isinstance(after, Deal) and after.face_up):
         return _card_step(after)
     return {"code": "wait_close"} if current.phase is Phase.BETTING else None

@@ -1,0 +1,106 @@
+// People, cash and deck sets. Cash carries the client's id, so that it is booked once.
+
+import { get, newId, post, postUntilAnswered, Unanswered } from "./api.js";
+import { $, h, setShown, setText } from "./dom.js";
+import { errorText } from "./errors.js";
+import { has, language, t } from "./i18n.js";
+import { formatMoney, parseMinor } from "./money.js";
+import { notify } from "./page.js";
+
+let currency = { code: "PLAY", decimals: 0 };
+let cashId = newId();
+const list = (answer, name) => (Array.isArray(answer) ? answer : answer[name] ?? []);
+
+function personRow(person) {
+  const name = person.display_name ?? person.name;
+  return h(
+    "tr",
+    { "data-testid": `person-${person.username ?? person.id}` },
+    h("td", { class: "number", text: String(person.id) }),
+    h("td", { text: person.username ?? "–" }),
+    h("td", { text: name }),
+    h("td", { text: t(`role.${person.role}`) }),
+    h("td", { text: has(`language.${person.language}`) ? t(`language.${person.language}`) : "–" }),
+    h("td", { class: "number", text: typeof person.balance_minor === "number" ? formatMoney(person.balance_minor, currency, language) : "–" }),
+  );
+}
+
+async function loadPeople() {
+  const people = list(await get("/api/people"), "people");
+  $("#people").replaceChildren(...people.map(personRow));
+  const chosen = $("#player_id").value;
+  $("#player_id").replaceChildren(
+    ...people.filter((person) => person.role === "player").map((person) => h("option", { value: person.id, text: `${person.display_name ?? person.name} (${person.username ?? person.id})`, selected: String(person.id) === chosen })),
+  );
+}
+
+async function loadDeckSets() {
+  const sets = list(await get("/api/deck-sets"), "deck_sets");
+  $("#deck-sets").replaceChildren(...sets.map((one) => h("tr", {}, h("td", { text: String(one.number) }), h("td", { class: "number", text: String(one.decks) }), h("td", { class: "number", text: String(one.cards) }))));
+  setShown($("#no-decks"), sets.length === 0);
+}
+
+const noticeOf = (form) => $(".notice", form);
+
+/** Send a form; buttons rest while the answer is waited for. */
+async function submit(form, send) {
+  const button = $("button[type=submit]", form);
+  button.disabled = true;
+  try {
+    notify(noticeOf(form), "ok", await send(new FormData(form)));
+  } catch (error) {
+    notify(noticeOf(form), error instanceof Unanswered ? "warn" : "bad", errorText(error, currency));
+  } finally {
+    button.disabled = false;
+  }
+}
+
+async function createPerson(data) {
+  const body = Object.fromEntries([...data].filter(([, value]) => value !== ""));
+  if (body.role === "player") {
+    delete body.badge;
+    delete body.pin;
+  }
+  await post("/api/people", body);
+  $("#person-form").reset();
+  showBadge();
+  await loadPeople();
+  return t("admin.created", { name: body.display_name });
+}
+
+async function bookCash(data) {
+  const amount = parseMinor(String(data.get("amount")), currency.decimals);
+  $("#amount").setAttribute("aria-invalid", String(amount === null));
+  if (amount === null) throw new Error(t("admin.amount_wrong"));
+  const body = { id: cashId, player_id: Number(data.get("player_id")), direction: data.get("direction"), amount_minor: amount, reason: data.get("reason") };
+  await postUntilAnswered("/api/cash", body, { onUnknown: () => notify(noticeOf($("#cash-form")), "warn", t("admin.cash_waiting")) });
+  cashId = newId();
+  $("#amount").value = "";
+  await loadPeople();
+  return t(`admin.booked_${body.direction}`, { amount: formatMoney(amount, currency, language) });
+}
+
+function showBadge() {
+  $("#badge-row").hidden = $("#role").value === "player";
+}
+
+async function start() {
+  for (const [id, send] of [["person-form", createPerson], ["cash-form", bookCash]]) {
+    const form = document.getElementById(id);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      submit(form, send);
+    });
+  }
+  // Other values are another booking: only the same booking may be sent again under its id.
+  $("#cash-form").addEventListener("input", () => { cashId = newId(); });
+  $("#role").addEventListener("change", showBadge);
+  showBadge();
+  const me = await get("/api/me").catch(() => null);
+  currency = me?.currency ?? currency;
+  setText($("label[for=amount]"), t("admin.amount_in", { currency: currency.code }));
+  await loadPeople().catch((error) => notify(noticeOf($("#person-form")), "bad", errorText(error)));
+  await loadDeckSets().catch((error) => notify($("#deck-message"), "bad", errorText(error)));
+}
+
+start();

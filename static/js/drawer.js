@@ -1,0 +1,200 @@
+// One table opened in the pit: links, hands, wagers, chart, and what a supervisor may do.
+
+import { get, newId, postUntilAnswered } from "./api.js";
+import { cardChip } from "./cards.js";
+import { drawGgr } from "./chart.js";
+import { formatAge } from "./clock.js";
+import { confirmDialog } from "./dialog.js";
+import { $, h, icon, setText } from "./dom.js";
+import { errorText } from "./errors.js";
+import { handWords, positionShort } from "./felt.js";
+import { language, t, tn } from "./i18n.js";
+import { formatMoney } from "./money.js";
+import { announce, notify } from "./page.js";
+import { allowed, tileState } from "./pit_view.js";
+import { drawRoad } from "./road.js";
+import { pairs, voidPreview, wagersTable } from "./roundview.js";
+
+const ACTIONS = ["void_round", "release_held", "resume", "lock", "unlock", "close_shoe"];
+const PREVIEW_ROWS = 200;
+
+const reasonField = () => ({ name: "reason", label: t("common.reason"), type: "textarea", hint: t("action.reason_hint") });
+
+/** Ask for what an action needs; resolves to the command's values, or null. */
+async function question(name, { view, currency }) {
+  const common = { testid: `${name}-dialog`, title: t(`action.${name}_title`), confirm: t(`action.${name}`), fields: [reasonField()] };
+  if (name === "void_round") {
+    const { wagers } = await get(`/api/rounds/${view.round.id}/wagers`);
+    const preview = voidPreview(wagers, currency);
+    const body = [h("p", { class: "notice warn", "data-testid": "void-preview" }, icon("triangle-alert"), h("span", { text: tn("action.void_preview", preview.count, preview) })), h("p", { class: "small muted", text: t("action.void_what", { round: view.round.id }) })];
+    const answer = await confirmDialog({ ...common, body, danger: true, confirm: tn("action.void_confirm", preview.count, preview) });
+    return answer && { ...answer, round_id: view.round.id };
+  }
+  if (name === "release_held") {
+    const what = view.fault ? t(`fault.${view.fault.code}`) : "";
+    const answer = await confirmDialog({ ...common, body: [h("p", { class: "notice warn" }, icon("triangle-alert"), h("span", { text: what })), h("p", { text: t("action.held_what") })] });
+    return answer && { ...answer, action: "continue" };
+  }
+  if (name === "close_shoe") {
+    const fields = [{ name: "cards_left", label: t("action.cards_left"), type: "number", min: 0, max: 9999, hint: t("action.cards_left_hint") }, reasonField()];
+    return confirmDialog({ ...common, fields, danger: true });
+  }
+  return confirmDialog(common);
+}
+
+/** Make the buttons of a table's actions. `run` is called with (command, values). */
+export function actionButtons({ view, fresh, run, busy }) {
+  const may = allowed(view);
+  return ACTIONS.filter((name) => may[name]).map((name) =>
+    h("button", {
+      type: "button",
+      class: `button ${name === "void_round" ? "danger" : ""}`,
+      "data-testid": name === "void_round" ? "void" : name.replace("_", "-"),
+      disabled: !fresh || busy,
+      text: t(`action.${name}`),
+      onclick: () => run(name),
+    }),
+  );
+}
+
+/** Ask and carry out an action; `say` shows the outcome. */
+export async function perform(name, { table, view, currency, say }) {
+  try {
+    const values = await question(name, { view, currency });
+    if (values === null) return false;
+    say("info", t("action.sending"));
+    const onUnknown = () => say("warn", t("action.waiting"));
+    await postUntilAnswered(`/api/tables/${table}/commands`, { id: newId(), command: name, ...values }, { onUnknown });
+    say("ok", t(`action.${name}_done`));
+    return true;
+  } catch (error) {
+    say("bad", errorText(error, currency));
+    return false;
+  }
+}
+
+function linkRow(item, name) {
+  const link = item.links?.[name] ?? { state: "lost", age_ms: null };
+  const age = link.age_ms === null || link.age_ms === undefined ? "–" : formatAge(link.age_ms);
+  return h(
+    "li",
+    { class: "link", "data-state": link.state, "data-testid": `link-${name}` },
+    icon(link.state === "up" ? "wifi" : "wifi-off"),
+    h("span", { text: t(`link.${name}`) }),
+    h("b", { text: t(`link.state.${link.state}`) }),
+    h("span", { class: "number muted", text: age }),
+  );
+}
+
+function handRow(hand) {
+  const cards = Array.from({ length: hand.count }, (_, index) =>
+    hand.cards[index] ? cardChip(hand.cards[index]) : h("span", { class: "read-mark", title: t("round.sealed") }, icon("check")),
+  );
+  return h("li", {}, h("b", { text: positionShort(hand.position) }), ...cards, h("span", { class: "small muted", text: handWords(hand) }));
+}
+
+/** The drawer; `update(item, view)` redraws what changed, `show` opens and focuses it. */
+export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
+  const title = $("#drawer-title", root);
+  const message = h("p", { class: "notice", hidden: true, "data-testid": "drawer-message" });
+  const actions = h("div", { class: "cluster drawer-actions" });
+  const facts = h("div", {});
+  const links = h("ul", { class: "plain links" });
+  const hands = h("ul", { class: "plain drawer-hands", "data-testid": "drawer-hands" });
+  const roundLink = h("p", {});
+  const wagers = h("div", { "data-testid": "drawer-wagers" });
+  const chart = h("div", { class: "chart", "data-testid": "chart" });
+  const road = h("div", {});
+  const part = (key, ...content) => h("section", { class: "drawer-part" }, h("h3", { text: t(key) }), ...content);
+  $("#drawer-body", root).append(
+    message,
+    actions,
+    h("div", { class: "drawer-columns" }, part("pit.table", facts), part("pit.links", links), part("pit.round", hands, roundLink), part("pit.road", road), part("pit.ggr", chart), part("round.wagers", wagers)),
+  );
+  let shown = null;
+  let busy = false;
+  let wagersKey = "";
+
+  const say = (kind, text) => {
+    notify(message, kind, text);
+    announce(text);
+  };
+
+  async function run(name) {
+    if (busy || !shown) return;
+    busy = true;
+    await perform(name, { table: shown.item.table, view: shown.view, currency: currency(), say });
+    busy = false;
+    wagersKey = "";
+    await onDone();
+  }
+
+  async function drawWagers(item, view) {
+    const round = view.round;
+    const key = `${round?.id}/${view.phase}/${item.wagers}`;
+    if (key === wagersKey) return;
+    wagersKey = key;
+    if (!round) {
+      wagers.replaceChildren(h("p", { class: "muted", text: t("round.no_wagers") }));
+      return;
+    }
+    try {
+      const answer = await get(`/api/rounds/${round.id}/wagers`);
+      if (key === wagersKey) wagers.replaceChildren(wagersTable(answer.wagers.slice(-PREVIEW_ROWS), currency()));
+    } catch (error) {
+      wagersKey = "";
+      wagers.replaceChildren(h("p", { class: "muted", text: errorText(error) }));
+    }
+  }
+
+  function drawActions(view) {
+    const key = JSON.stringify([allowed(view), fresh(), busy, supervisor]);
+    if (actions.dataset.key === key) return;
+    actions.dataset.key = key;
+    if (!supervisor) actions.replaceChildren(h("p", { class: "muted small", text: t("pit.read_only") }));
+    else actions.replaceChildren(...actionButtons({ view, fresh: fresh(), run, busy }));
+  }
+
+  function drawFacts(item, view) {
+    const list = [
+      [t("pit.state_label"), t(`pit.state.${tileState(view)}`)],
+      [t("pit.dealer"), view.dealer?.name ?? t("pit.no_dealer")],
+      [t("pit.bets_label"), String(item.wagers ?? 0)],
+      [t("pit.stake"), formatMoney(item.stake_minor ?? 0, currency(), language)],
+      [t("pit.exposure"), formatMoney(item.exposure_minor ?? 0, currency(), language)],
+    ];
+    const shoe = view.shoe;
+    if (shoe) list.splice(2, 0, [t("pit.shoe_label"), t("pit.shoe_counts", { number: shoe.number, in_shoe: shoe.in_shoe, dealt: shoe.dealt, burnt: shoe.burnt, of: shoe.registered })], [t("pit.cut_card"), t(shoe.cut_card_out ? "pit.cut_out" : "pit.cut_in")]);
+    if (view.locked) list.push([t("pit.locked"), view.locked.reason]);
+    facts.replaceChildren(pairs(list));
+  }
+
+  return {
+    say,
+    update(item, view) {
+      if (shown && shown.item.table !== item.table) message.hidden = true;
+      shown = { item, view };
+      setText(title, `${item.table} ${view.name ?? ""}`);
+      drawActions(view);
+      drawFacts(item, view);
+      links.replaceChildren(...["scanner", "station", "video"].map((name) => linkRow(item, name)));
+      hands.replaceChildren(...(view.round?.hands ?? []).map(handRow));
+      roundLink.replaceChildren(
+        view.round
+          ? h("a", { class: "button", href: `/pit/rounds/${view.round.id}`, "data-testid": "open-round", text: t("pit.open_round", { id: view.round.id }) })
+          : h("span", { class: "muted", text: t("pit.no_round") }),
+      );
+      drawRoad(road, view.road, [...new Set((view.road[0]?.marks ?? []).map((mark) => mark.position))]);
+      drawGgr(chart, view, currency());
+      drawWagers(item, view);
+    },
+    show() {
+      root.hidden = false;
+      root.scrollIntoView({ block: "nearest" });
+      $("#drawer-close", root).focus();
+    },
+    hide() {
+      root.hidden = true;
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// A player's own rounds, newest first.
+
+import { get } from "./api.js";
+import { cardChip } from "./cards.js";
+import { formatDateTime } from "./clock.js";
+import { $, h, setShown } from "./dom.js";
+import { errorText } from "./errors.js";
+import { handWords, positionShort } from "./felt.js";
+import { either, language, t } from "./i18n.js";
+import { formatMoney, formatSigned } from "./money.js";
+import { notify } from "./page.js";
+import { roundNet } from "./session.js";
+
+const LIMIT = 20;
+let next = null;
+let currency = { code: "PLAY", decimals: 0 };
+const money = (minor) => formatMoney(minor, currency, language);
+
+function betName(code) {
+  const [position, kind = "main"] = code.split("_");
+  return t("result.where", { position: position.toUpperCase(), bet: t(`spot.${kind}`) });
+}
+
+function wagerRow(wager) {
+  const ending = wager.ending;
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row", text: betName(wager.bet) }),
+    h("td", { class: "number", text: money(wager.stake_minor) }),
+    h("td", { class: "number", text: money(wager.hold_minor) }),
+    h("td", { text: ending ? t(`history.ending.${ending.kind}`) : t("history.ending.open") }),
+    h("td", { class: "number", text: ending ? money(ending.payout_minor) : "–" }),
+  );
+}
+
+function hand(one) {
+  return h(
+    "li",
+    {},
+    h("b", { text: positionShort(one.position) }),
+    ...one.cards.filter(Boolean).map(cardChip),
+    h("span", { class: "small muted", text: handWords(one) }),
+  );
+}
+
+function roundPanel(round) {
+  const net = roundNet(round);
+  const ended = round.phase === "settled" || round.phase === "void";
+  const heads = ["bet", "stake", "held", "ending", "returned"];
+  return h(
+    "details",
+    { class: "panel history-round", "data-testid": `history-${round.round_id}` },
+    h(
+      "summary",
+      {},
+      h("span", { class: "history-when" }, h("b", { text: round.round_id }), h("span", { class: "muted small", text: formatDateTime(round.opened_ms) })),
+      h("span", { class: "badge", text: t(`play.phase_short.${round.phase}`) }),
+      h("b", { class: "number", text: ended ? formatSigned(net, currency, language) : "–" }),
+    ),
+    h("p", { class: "small muted", text: either(`game.${round.game}`, "history.game") }),
+    h("ul", { class: "plain history-hands" }, ...(round.hands ?? []).map(hand)),
+    h(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": t("history.wagers") },
+      h("table", { class: "data" }, h("thead", {}, h("tr", {}, ...heads.map((key) => h("th", { scope: "col", class: ["stake", "held", "returned"].includes(key) ? "number" : null, text: t(`history.${key}`) })))), h("tbody", {}, ...round.wagers.map(wagerRow))),
+    ),
+  );
+}
+
+async function load() {
+  const before = next === null ? "" : `&before=${encodeURIComponent(next)}`;
+  try {
+    const answer = await get(`/api/history?limit=${LIMIT}${before}`);
+    $("#rounds").append(...answer.rounds.map(roundPanel));
+    next = answer.next;
+    setShown($("#more"), next !== null);
+    setShown($("#empty"), $("#rounds").childElementCount === 0);
+  } catch (error) {
+    const line = h("p", {});
+    $("#rounds").append(line);
+    notify(line, "bad", errorText(error));
+  }
+}
+
+async function start() {
+  const me = await get("/api/me").catch(() => ({ currency }));
+  currency = me.currency;
+  $("#more").addEventListener("click", load);
+  await load();
+}
+
+start();

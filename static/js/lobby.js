@@ -1,0 +1,101 @@
+// The list of tables: what is open, how long bets are still taken, how the shoe went.
+
+import { get } from "./api.js";
+import { secondsLeft } from "./clock.js";
+import { $, h, icon, setShown, setText } from "./dom.js";
+import { either, language, t } from "./i18n.js";
+import { Live } from "./live.js";
+import { formatMoney } from "./money.js";
+import { drawConnection } from "./page.js";
+import { markShape, markWords } from "./road.js";
+
+const TICK_MS = 250;
+const LIST_EVERY_MS = 15_000;
+const MARKS = 14;
+
+const live = new Live();
+const rows = new Map();
+
+function state(view) {
+  if (view.locked || view.stage === "locked") return ["locked", "closed"];
+  if (view.phase === "betting") return ["betting", "on"];
+  if (["no_shoe", "loaded", "verifying", "opening"].includes(view.stage)) return ["shoe", ""];
+  return [view.phase, ""];
+}
+
+function lastMarks(view) {
+  const marks = view.road.slice(-MARKS).map((round) => round.marks.find((mark) => mark.position === "P1")).filter(Boolean);
+  return marks.length === 0 ? [] : [h("b", { class: "small muted lobby-road", text: "P1" })].concat(marks.map((mark) => h("span", { title: markWords(mark) }, markShape(mark))));
+}
+
+function makeRow(item) {
+  const badge = h("span", { class: "badge" });
+  const time = h("span", { class: "lobby-time number" });
+  const marks = h("div", { class: "lobby-marks", "aria-hidden": "true" });
+  const shoe = h("span", { class: "muted small" });
+  const element = h(
+    "li",
+    {},
+    h(
+      "a",
+      { class: "panel lobby-table", href: `/play/${item.table}`, "data-testid": `table-${item.table}` },
+      h("span", { class: "lobby-name" }, h("b", { text: item.name }), h("span", { class: "muted small", text: either(`game.${item.game}`, "game.other") })),
+      h("span", { class: "lobby-state" }, badge, time),
+      marks,
+      h("span", { class: "lobby-foot" }, shoe, icon("chevron-right")),
+    ),
+  );
+  return {
+    element,
+    update(view) {
+      const [code, kind] = state(view);
+      setText(badge, t(`lobby.state.${code}`));
+      badge.className = `badge ${kind}`;
+      const seconds = view.phase === "betting" && view.round ? secondsLeft(view.round.window_closes_ms, live.clock.now()) : 0;
+      setText(time, seconds ? t("lobby.seconds", { seconds }) : "");
+      setText(shoe, view.shoe ? t("play.shoe", { number: view.shoe.number, left: view.shoe.in_shoe, of: view.shoe.registered }) : "");
+      const key = `${view.road.length}/${view.road.at(-1)?.number}`;
+      if (marks.dataset.key !== key) {
+        marks.dataset.key = key;
+        marks.replaceChildren(...lastMarks(view));
+      }
+    },
+  };
+}
+
+async function loadTables() {
+  const tables = await get("/api/tables");
+  for (const item of tables) {
+    if (rows.has(item.table)) continue;
+    const row = makeRow(item);
+    rows.set(item.table, { row, feed: live.watch(item.table) });
+    row.update(item.view);
+    $("#tables").append(row.element);
+  }
+  setShown($("#empty"), rows.size === 0);
+}
+
+function drawAll() {
+  for (const { row, feed } of rows.values()) {
+    if (feed.view) row.update(feed.view);
+  }
+}
+
+async function start() {
+  live.addEventListener("state", () => drawConnection($("#connection"), live));
+  live.addEventListener("table", drawAll);
+  live.start();
+  drawConnection($("#connection"), live);
+  const me = await get("/api/me");
+  setText($("#balance"), formatMoney(me.balance_minor ?? 0, me.currency, language));
+  setText($("#held"), formatMoney(me.held_minor ?? 0, me.currency, language));
+  live.addEventListener("wallet", ({ detail }) => {
+    setText($("#balance"), formatMoney(detail.balance_minor, me.currency, language));
+    setText($("#held"), formatMoney(detail.held_minor, me.currency, language));
+  });
+  await loadTables();
+  setInterval(() => loadTables().catch(() => {}), LIST_EVERY_MS);
+  setInterval(drawAll, TICK_MS);
+}
+
+start();

@@ -1,0 +1,57 @@
+// What the pit's tiles and alarms say. Pure: no page, no network.
+
+export const FRESH_MS = 5000;
+export const STEPS = new Set(["load_shoe", "verify_cards", "shuffle", "turn_first_card", "burn", "start_round", "burn_one", "deal", "wait_close", "reveal", "settling", "rescan", "held", "stopped", "last_round_done", "locked", "link_lost"]);
+
+/** Alarms in working order: not acknowledged before acknowledged, then priority, then oldest. */
+export function sortAlarms(alarms) {
+  const rank = (alarm) => [alarm.priority, alarm.acknowledged_by ? 1 : 0, alarm.raised_ms, alarm.id];
+  return [...alarms].sort((a, b) => {
+    const [left, right] = [rank(a), rank(b)];
+    const at = left.findIndex((value, index) => value !== right[index]);
+    return at < 0 ? 0 : left[at] - right[at];
+  });
+}
+
+/** The most urgent alarm of a table, or null. */
+export function worstAlarm(alarms, table) {
+  return sortAlarms(alarms.filter((alarm) => alarm.table === table))[0] ?? null;
+}
+
+/** Shape of a priority: a square, a triangle, a circle; colour only repeats it. */
+export const SHAPES = { 1: "square", 2: "triangle-alert", 3: "circle-dot" };
+
+/** In which state a tile is, for its one word. */
+export function tileState(view) {
+  if (view.stopped) return "stopped";
+  if (view.locked || view.stage === "locked") return "locked";
+  if (["no_shoe", "loaded", "verifying", "opening"].includes(view.stage)) return view.stage;
+  if (view.stage === "last_round_done" && view.phase !== "reveal") return "last_round_done";
+  return view.phase;
+}
+
+/** What a supervisor may do now, by the view alone; the studio decides again. */
+export function allowed(view) {
+  const running = view.round !== null && !["settled", "void", "idle"].includes(view.phase);
+  return {
+    void_round: running,
+    release_held: Boolean(view.fault?.held),
+    resume: view.stopped,
+    lock: view.locked === null && view.stage !== "locked",
+    unlock: view.locked !== null || view.stage === "locked",
+    close_shoe: !running && ["in_play", "last_round_done", "locked"].includes(view.stage) && view.shoe !== null,
+  };
+}
+
+/** Gross gaming revenue of settled rounds, in order, and its running sum; minor units. */
+export function ggrSeries(rounds) {
+  let sum = 0;
+  return rounds
+    .filter((round) => round.wagers && round.payouts_minor !== null && !round.void)
+    .map((round) => {
+      // The hold is stake and deposit; what of it does not come back is the house's.
+      const ggr = round.wagers.held_minor - round.payouts_minor;
+      sum += ggr;
+      return { number: round.number, ggr, sum };
+    });
+}

@@ -1,0 +1,124 @@
+// One round, to its last card and wager: tables shared by the pit's drawer and the round's page.
+
+import { cardChip } from "./cards.js";
+import { formatTime } from "./clock.js";
+import { h } from "./dom.js";
+import { positionShort } from "./felt.js";
+import { either, has, language, t } from "./i18n.js";
+import { formatMoney, formatNumber } from "./money.js";
+
+const SHORT = 12;
+
+function dataTable(heads, rows, { label, empty }) {
+  if (!rows.length) return h("p", { class: "muted", text: empty });
+  const head = h("tr", {}, ...heads.map(([text, numeric]) => h("th", { scope: "col", class: numeric ? "number" : null, text })));
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
+    h("table", { class: "data" }, h("thead", {}, head), h("tbody", {}, ...rows)),
+  );
+}
+
+const cell = (text, numeric = false) => h("td", { class: numeric ? "number" : null, text: text ?? "–" });
+
+export function placeWords({ position, index }) {
+  return position === "burn" ? t("verify.burn") : `${positionShort(position)}-${index + 1}`;
+}
+
+/** Every card of a round: when it was read, where it lies; its face only once it is open. */
+export function cardsTable(round, events) {
+  const open = new Map(round.reveals.map((one) => [`${one.position}/${one.index}`, one]));
+  const drawn = events.filter((event) => event.kind === "CardDrawn");
+  const timed = new Map(drawn.map((event) => [`${event.body.position}/${event.body.index}`, event]));
+  const rows = round.commitments.map((card) => {
+    const key = `${card.position}/${card.index}`;
+    const face = open.get(key);
+    const event = timed.get(key);
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row", text: placeWords(card) }),
+      cell(event ? formatTime(event.at_ms) : null, true),
+      h("td", {}, face ? cardChip(face.card) : h("span", { class: "muted", text: t("round.sealed") })),
+      cell(face ? String(face.serial) : null, true),
+      h("td", { class: "code", title: card.commitment, text: `${card.commitment.slice(0, SHORT)}…` }),
+    );
+  });
+  const heads = [[t("round.place")], [t("round.read_at"), true], [t("round.card")], [t("round.serial"), true], [t("round.commitment")]];
+  return dataTable(heads, rows, { label: t("round.cards"), empty: t("round.no_cards") });
+}
+
+/** The wagers of a round with what was held and what went back. */
+export function wagersTable(wagers, currency) {
+  const money = (minor) => (minor === null || minor === undefined ? "–" : formatNumber(minor, currency.decimals));
+  const rows = wagers.map((wager) =>
+    h(
+      "tr",
+      { "data-ending": wager.ending?.kind ?? "open" },
+      cell(formatTime(wager.accepted_ms), true),
+      cell(wager.player ?? wager.player_name ?? String(wager.player_id ?? "–")),
+      cell(betWords(wager.bet)),
+      cell(money(wager.stake_minor), true),
+      cell(money(wager.hold_minor), true),
+      cell(t(`round.ending.${wager.ending?.kind ?? "open"}`)),
+      cell(money(wager.ending?.payout_minor), true),
+    ),
+  );
+  const heads = [[t("round.at"), true], [t("round.player")], [t("round.bet")], [t("round.stake"), true], [t("round.hold"), true], [t("round.ended")], [t("round.payout"), true]];
+  return dataTable(heads, rows, { label: t("round.wagers"), empty: t("round.no_wagers") });
+}
+
+export function betWords(code) {
+  const [position, kind = "main"] = code.split("_");
+  return t("result.where", { position: position.toUpperCase(), bet: t(`spot.${kind}`) });
+}
+
+function bodyWords(body) {
+  const skip = new Set(["commitment", "cards", "digest", "results", "marks", "hands", "carry", "options", "scope", "round_id"]);
+  const parts = Object.entries(body).filter(([name, value]) => !skip.has(name) && value !== null && typeof value !== "object" && value !== "");
+  return parts.map(([name, value]) => `${name} ${name.endsWith("_ms") ? formatTime(value) : value}`).join(" · ");
+}
+
+/** Every event in order. Bodies are public: a sealed card is not in them. */
+export function timeline(events) {
+  const rows = events.map((event) =>
+    h(
+      "tr",
+      {},
+      cell(String(event.seq), true),
+      cell(formatTime(event.at_ms), true),
+      h("td", {}, h("b", { text: either(`event.${event.kind}`, "event.other", { kind: event.kind }) })),
+      h("td", { class: "small", text: bodyWords(event.body) }),
+      h("td", { class: "code", title: event.hash ?? "", text: event.hash ? `${event.hash.slice(0, 8)}…` : "" }),
+    ),
+  );
+  return dataTable([[t("round.seq"), true], [t("round.at"), true], [t("round.event")], [t("round.details")], [t("round.hash")]], rows, { label: t("round.timeline"), empty: t("round.no_events") });
+}
+
+/** What a void gives back: open wagers and the sum of their holds. */
+export function voidPreview(wagers, currency) {
+  const open = wagers.filter((wager) => !wager.ending);
+  const sum = open.reduce((total, wager) => total + BigInt(wager.hold_minor), 0n);
+  return { count: open.length, amount: formatMoney(sum, currency, language) };
+}
+
+/** Facts about a round as pairs of words. */
+export function roundFacts(round, currency) {
+  const money = (minor) => formatMoney(minor, currency, language);
+  const facts = [
+    [t("round.phase"), round.phase && has(`play.phase_short.${round.phase}`) ? t(`play.phase_short.${round.phase}`) : "–"],
+    [t("round.opened"), formatTime(round.opened_ms)],
+    [t("round.closes"), formatTime(round.window_closes_ms)],
+    [t("round.rules"), `${round.rule_version} · ${round.paytable_version}`],
+  ];
+  if (round.wagers) {
+    facts.push([t("round.count"), String(round.wagers.count)], [t("round.turnover"), money(round.wagers.turnover_minor)]);
+  }
+  if (round.payouts_minor !== null && round.payouts_minor !== undefined) facts.push([t("round.payouts"), money(round.payouts_minor)]);
+  if (round.void) facts.push([t("round.void"), `${round.void.reason} (${round.void.by})`]);
+  return facts;
+}
+
+export function pairs(facts) {
+  return h("dl", { class: "pairs" }, ...facts.flatMap(([name, value]) => [h("dt", { text: name }), h("dd", { text: value })]));
+}

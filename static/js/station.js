@@ -1,0 +1,291 @@
+// The dealer's station: one instruction, the next step, and never a card before its reveal.
+
+import { get, newId, postUntilAnswered } from "./api.js";
+import { cardChip } from "./cards.js";
+import { formatAge, formatTime, secondsLeft } from "./clock.js";
+import { confirmDialog } from "./dialog.js";
+import { $, h, icon, setShown, setText } from "./dom.js";
+import { errorText } from "./errors.js";
+import { language, otherLanguage, t } from "./i18n.js";
+import { guardKeys } from "./keys.js";
+import { Live } from "./live.js";
+import { announce, drawConnection } from "./page.js";
+import { soundFailed, soundRead } from "./sound.js";
+import { countRows, faultWords, needsCard, primaryAction, stepWords, stripCells } from "./station_view.js";
+
+const TICK_MS = 200;
+const HEARTBEAT_MS = 2000;
+
+const main = $("#main");
+const table = main.dataset.table;
+const person = Number(main.dataset.person);
+const live = new Live();
+const own = { t, language };
+const other = otherLanguage();
+
+let feed = null;
+let pending = false;
+let lostAt = null;
+
+const view = () => feed?.view ?? null;
+const seated = () => view()?.dealer?.id === person;
+
+// Drawing ---------------------------------------------------------------------------------
+
+function draw() {
+  const now = view();
+  if (!now) return;
+  drawHead(now);
+  drawSay(now);
+  drawFault(now);
+  drawStrip(now);
+  drawCounts(now);
+  drawKeys(now);
+  tick();
+}
+
+function drawHead(now) {
+  setText($("#table-name"), now.name ? `${table} ${now.name}` : table);
+  setText($("#dealer"), now.dealer ? now.dealer.name : t("station.no_dealer"));
+  setText($("#round-name"), now.round ? t("station.round", { shoe: now.shoe?.number ?? "–", number: now.round.number }) : "");
+  setShown($("#leave"), seated());
+}
+
+function instruction(now) {
+  return seated() || ["held", "stopped"].includes(now.instruction.code) ? now.instruction : { code: "take_seat" };
+}
+
+function drawSay(now) {
+  const step = instruction(now);
+  main.dataset.tone = ["held", "stopped", "rescan", "locked", "link_lost"].includes(step.code) ? "alert" : "";
+  setText($("#instruction"), stepWords(own, step));
+  const otherText = $("#instruction-other");
+  otherText.lang = other.language;
+  setText(otherText, stepWords(other, step));
+  setText($("#next"), step.next ? t("station.next", { step: stepWords(own, step.next, "_short") }) : "");
+}
+
+function phaseWords(now) {
+  if (now.phase === "betting") {
+    const seconds = secondsLeft(now.round.window_closes_ms, live.clock.now());
+    return seconds ? t("station.phase.betting", { seconds }) : t("station.phase.closing");
+  }
+  if (now.round?.interrupted && now.phase !== "settled" && now.phase !== "void") return t("station.phase.interrupted");
+  return now.round ? t(`station.phase.${now.phase}`) : t("station.phase.idle");
+}
+
+function drawFault(now) {
+  const words = faultWords(own, now);
+  setShown($("#fault"), words !== null);
+  if (!words) return;
+  setText($("#fault-what"), words.what);
+  setText($("#fault-do"), words.action);
+}
+
+function drawStrip(now) {
+  const cells = stripCells(now, feed.about?.bets ?? []);
+  const key = JSON.stringify(cells);
+  const strip = $("#strip");
+  if (strip.dataset.key === key) return;
+  strip.dataset.key = key;
+  strip.replaceChildren(
+    ...cells.map((cell) =>
+      h(
+        "li",
+        { class: "cell", "data-state": cell.state, "data-testid": `cell-${cell.position}-${cell.index + 1}`, "aria-label": t(`station.cell.${cell.state}`, { position: cell.position, card: cell.index + 1 }), "aria-current": cell.state === "now" ? "step" : null },
+        h("span", { class: "cell-name", text: cell.position }),
+        h("span", { class: "cell-mark" }, cellMark(cell)),
+      ),
+    ),
+  );
+}
+
+function cellMark(cell) {
+  if (cell.card) return cardChip(cell.card);
+  if (cell.state === "read") return icon("check");
+  if (cell.state === "now") return icon("scan-line");
+  return h("span", { text: "–", "aria-hidden": "true" });
+}
+
+function drawCounts(now) {
+  const rows = countRows(now);
+  $("#counts").replaceChildren(
+    ...rows.map(([key, value]) => h("div", { class: "count", "data-testid": `count-${key}` }, h("dt", { text: t(`station.count.${key}`) }), h("dd", { class: "number", text: value ?? t("station.cut_in") }))),
+  );
+  $("#counts").dataset.cut = String(Boolean(now.shoe?.cut_card_out));
+}
+
+function drawKeys(now) {
+  const action = seated() ? primaryAction(now, feed.about ?? {}) : { command: "take_seat", key: "take_seat" };
+  const taken = !seated() && now.dealer !== null;
+  const primary = $("#primary");
+  const offline = live.state === "lost";
+  setText($("#primary-text"), taken ? t("station.seat_taken", { name: now.dealer.name }) : t(`station.primary.${action?.key ?? (needsCard(now) ? "card" : "wait")}`, now.instruction));
+  primary.disabled = pending || offline || taken || !action || ["held", "stopped"].includes(now.instruction.code);
+  primary.dataset.waits = String(!action);
+  const mine = seated() && !pending && !offline;
+  setShown($("#verify-shoe"), mine && now.stage === "loaded");
+  $("#call").disabled = !mine || now.pit_called;
+  $("#unreadable").disabled = !mine || !needsCard(now);
+  $("#cut").disabled = !mine || !now.shoe || now.shoe.cut_card_out || !["opening", "in_play"].includes(now.stage);
+  $("#stop").disabled = !mine || now.stopped;
+  main.setAttribute("aria-busy", String(pending));
+}
+
+function tick() {
+  const now = view();
+  if (!now) return;
+  setText($("#phase"), phaseWords(now));
+  const betting = now.phase === "betting";
+  const seconds = betting ? secondsLeft(now.round.window_closes_ms, live.clock.now()) : null;
+  setText($("#countdown"), betting ? String(seconds) : "");
+  $("#countdown").dataset.soon = String(betting && seconds <= 5);
+  if (lostAt !== null) {
+    const running = now.round && !["settled", "void"].includes(now.phase);
+    setText($("#offline-text"), t(running ? "station.offline_running" : "station.offline_idle", { age: formatAge(performance.now() - lostAt) }));
+  }
+}
+
+// Doing -----------------------------------------------------------------------------------
+
+function say(kind, text) {
+  const notice = $("#notice");
+  notice.className = `banner ${kind}`;
+  notice.hidden = !text;
+  setText(notice, text);
+  if (text) announce(text);
+}
+
+/** Send one command; presses while it waits for its answer are ignored. */
+async function command(name, values = {}) {
+  if (pending) return;
+  pending = true;
+  draw();
+  say("info", "");
+  try {
+    const onUnknown = () => say("warn", t("station.waiting"));
+    await postUntilAnswered(`/api/tables/${table}/commands`, { id: newId(), command: name, ...values }, { onUnknown });
+    say("info", "");
+  } catch (error) {
+    soundFailed();
+    say("bad", errorText(error));
+  } finally {
+    pending = false;
+    draw();
+  }
+}
+
+const whole = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)]));
+const number = (name, label, more) => ({ name, label, type: "number", min: 0, ...more });
+
+async function runPrimary() {
+  const now = view();
+  const action = seated() ? primaryAction(now, feed.about ?? {}) : { command: "take_seat" };
+  if (!action || pending) return;
+  if (!action.form) {
+    await command(action.command);
+    return;
+  }
+  try {
+    const form = await forms[action.form]();
+    const answer = await confirmDialog({ focusField: true, testid: action.command, confirm: t(`station.primary.${action.key}`), ...form });
+    if (answer !== null) await command(action.command, whole(answer));
+  } catch (error) {
+    say("bad", errorText(error));
+  }
+}
+
+const limits = () => feed.about?.limits ?? {};
+
+const forms = {
+  deck_set: async () => {
+    const { deck_sets: sets } = await get("/api/deck-sets");
+    const here = feed.about?.deck_sets ?? sets.map((one) => one.number);
+    const options = sets.filter((one) => here.includes(one.number)).map((one) => [String(one.number), t("station.form.deck_set_option", one)]);
+    const field = options.length
+      ? { name: "deck_set", label: t("station.form.deck_set"), options, value: options[0][0] }
+      : number("deck_set", t("station.form.deck_set"), { min: 1, max: 999, value: 1 });
+    return { title: t("station.form.load_shoe"), fields: [field] };
+  },
+  cut_depth: () => {
+    const { cut_depth_min: least, cut_depth_max: most } = limits();
+    const known = least !== undefined && most !== undefined;
+    const hint = known ? t("station.form.cut_depth_hint", { least, most }) : t("station.form.cut_depth_plain");
+    const value = known ? Math.round((least + most) / 2) : "";
+    return { title: t("station.form.shuffle"), fields: [number("cut_depth", t("station.form.cut_depth"), { min: least ?? 0, max: most ?? 416, value, hint })] };
+  },
+  cards_left: () => ({ title: t("station.form.close_shoe"), fields: [number("cards_left", t("station.form.cards_left"), { max: 9999, hint: t("station.form.cards_left_hint") })] }),
+};
+
+async function ask(name, title, text, confirm) {
+  const answer = await confirmDialog({ title, body: [h("p", { text })], confirm, testid: name });
+  if (answer !== null) await command(name);
+}
+
+function repeat() {
+  const now = view();
+  if (!now) return;
+  announce(`${stepWords(own, instruction(now))}. ${stepWords(other, instruction(now))}`);
+  const say_ = $(".say");
+  say_.classList.remove("again");
+  requestAnimationFrame(() => requestAnimationFrame(() => say_.classList.add("again")));
+}
+
+function heard(envelope) {
+  if (!envelope) return;
+  const { kind, body, at_ms: atMs } = envelope;
+  if (kind === "CardDrawn") {
+    soundRead();
+    const where = body.position === "burn" ? t("station.read_burn") : t("station.read", { position: body.position, card: body.index + 1 });
+    $("#read").replaceChildren(icon("circle-check"), h("span", { text: `${where} ${formatTime(atMs)}` }));
+  }
+  if (["ReadFailed", "CardHeld", "LinkLost"].includes(kind)) soundFailed();
+}
+
+async function keepAwake() {
+  if (document.visibilityState !== "visible") return;
+  try {
+    await navigator.wakeLock?.request("screen");
+  } catch {
+    // Refused on low battery: the screen may dim, nothing else is lost.
+  }
+}
+
+function listen() {
+  $("#primary").addEventListener("click", runPrimary);
+  $("#verify-shoe").addEventListener("click", () => command("start_verification"));
+  $("#call").addEventListener("click", () => command("call_pit"));
+  $("#repeat").addEventListener("click", repeat);
+  $("#unreadable").addEventListener("click", () => command("unreadable"));
+  $("#cut").addEventListener("click", () => ask("cut_card", t("station.ask.cut_title"), t("station.ask.cut"), t("station.cut_card")));
+  $("#stop").addEventListener("click", () => command("stop"));
+  $("#leave").addEventListener("click", () => ask("leave_seat", t("station.ask.leave_title"), t("station.ask.leave"), t("station.leave")));
+  guardKeys({ F2: $("#repeat"), F4: $("#call"), F6: $("#primary"), F7: $("#cut"), F8: $("#unreadable"), F9: $("#stop") });
+  document.addEventListener("visibilitychange", keepAwake);
+  live.addEventListener("table", (event) => {
+    feed = event.detail;
+    heard(event.envelope);
+    draw();
+  });
+  live.addEventListener("state", (event) => {
+    const lost = event.detail.state === "lost";
+    if (lost && lostAt === null) lostAt = performance.now();
+    if (event.detail.state === "live" && lostAt !== null) {
+      lostAt = null;
+      say("info", t("station.back"));
+    }
+    setShown($("#offline"), lostAt !== null);
+    drawConnection($("#connection"), live);
+    draw();
+  });
+  live.addEventListener("refused", () => say("bad", t("error.not_logged_in")));
+}
+
+listen();
+keepAwake();
+feed = live.watch(table);
+live.start();
+drawConnection($("#connection"), live);
+setInterval(tick, TICK_MS);
+setInterval(() => live.say("station", { table }), HEARTBEAT_MS);
+get("/api/me").catch((error) => say("bad", errorText(error)));
