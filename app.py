@@ -7,7 +7,6 @@ Nothing runs at import. `create_app` makes the web application; gunicorn calls i
 import json
 import os
 import secrets
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -63,6 +62,7 @@ from studio.web.edge import Folders, make_edge
 from studio.web.live import SocketPublisher
 from studio.web.logs import init_logs
 from studio.web.passwords import Argon2Hasher
+from studio.web.ports import need_free_port
 from studio.web.studio import Studio
 from studio.web.system import SystemClock, SystemRandomness
 
@@ -206,7 +206,7 @@ def serve(host: str | None, port: int | None, database_url: str | None) -> None:
     if not os.environ.get("STUDIO_SECRET_KEY"):
         os.environ["STUDIO_SECRET_KEY"] = embedded_secret(ROOT / "var" / "secret_key")
     settings = load_settings(None, **given)
-    _need_free_port(settings.host, settings.port)
+    need_free_port(settings.host, settings.port)
     _add_first_administrator(settings)
     for key, value in given.items():
         os.environ[f"STUDIO_{key.upper()}"] = str(value)
@@ -214,20 +214,6 @@ def serve(host: str | None, port: int | None, database_url: str | None) -> None:
     gunicorn = [sys.executable, "-m", "gunicorn", "--config", str(ROOT / "config" / "gunicorn.py")]
     os.chdir(ROOT)
     os.execv(sys.executable, gunicorn)  # noqa: S606  our own program, no shell
-
-
-def _need_free_port(host: str, port: int) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            what = {
-                98: f"port {port} is in use: stop the other program or choose --port",
-                13: f"port {port} is not for ordinary users: choose --port above 1023",
-            }.get(error.errno or 0, f"can't listen on {host}:{port}: {error.strerror}")
-            _fail(what, status=1)
 
 
 def _add_first_administrator(settings: Settings) -> None:
@@ -474,7 +460,7 @@ def demo(
         _fail("--headless needs --rounds: it ends after so many", status=2)
     if not headless:
         port = port or 8000
-        _need_free_port("127.0.0.1", port)
+        need_free_port("127.0.0.1", port)
     plan = Plan(rounds=rounds, seed=seed, headless=headless, database_url=database_url, port=port)
     say: Callable[[str], None] = partial(click.echo, err=as_json)
     try:

@@ -23,6 +23,8 @@ QUEUE_REPORTS_MAX = 10_000
 RETRY_FIRST_S = 0.1
 RETRY_MAX_S = 5.0
 HEARTBEAT_S = 1.0
+VIDEO_FRESH_MS = 2_000
+"""With an older picture no heartbeat is sent for the video: its link is lost."""
 CONNECT_TIMEOUT_S = 2.0
 READ_TIMEOUT_S = 5.0
 CLOSE_TIMEOUT_S = 2.0
@@ -137,6 +139,12 @@ class Health:
 
     frame_age_ms: int | None
     frames_per_s: float
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The links that live: the scanner that speaks, and the video while pictures come."""
+        fresh = self.frame_age_ms is not None and self.frame_age_ms <= VIDEO_FRESH_MS
+        return ("scanner", "video") if fresh else ("scanner",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,7 +321,7 @@ class Uplink:
     def _beat_once(self, session: requests.Session) -> None:
         health = self._health()
         epoch: int | None = None
-        for link in ("scanner", "video"):
+        for link in health.links:
             answer = session.post(
                 f"{self._door.url}/api/device/heartbeat",
                 json={

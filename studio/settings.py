@@ -32,6 +32,7 @@ from pydantic_settings import (
 )
 from pydantic_settings import SettingsError as UnreadableSourceError
 
+from studio.domain.cards import DECK_SET_MAX
 from studio.domain.errors import MalformedError
 from studio.domain.game import AnyGame, GameConfig, Json, ScanAt
 from studio.domain.money import CURRENCIES, STAKE_MINOR_MAX, Currency
@@ -130,7 +131,7 @@ class TableSettings(_Section):
     window_ms: Milliseconds
     cut_depth_min: int = Field(ge=0, le=416)
     cut_depth_max: int = Field(ge=0, le=416)
-    deck_sets: tuple[Annotated[int, Field(ge=1, le=99)], ...] = Field(min_length=1)
+    deck_sets: tuple[Annotated[int, Field(ge=1, le=DECK_SET_MAX)], ...] = Field(min_length=1)
     scan_tries_max: int = Field(default=3, ge=1, le=100)
     player_max_minor: Amount
     table_max_minor: Amount

@@ -71,10 +71,14 @@ class SeeCard:
 
 @dataclass(frozen=True, kw_only=True)
 class FailRead:
-    """The scanner sees a still card and can't read it, or the dealer says so."""
+    """The scanner sees a still card and can't read it, or the dealer says so.
+
+    `still`: the card has not been touched since the failed read before; that is no further try.
+    """
 
     reason: str
     tries_max: int
+    still: bool = False
 
 
 @dataclass(frozen=True)

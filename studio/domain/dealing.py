@@ -178,6 +178,8 @@ def fail_read(game: AnyGame, state: TableState, command: FailRead) -> tuple[Even
     position, index = waits_for
     tries = 1
     if state.fault is not None and (state.fault.position, state.fault.index) == waits_for:
+        if command.still:
+            return ()
         tries = state.fault.tries + 1
     failed = ReadFailed(reason=command.reason, tries=tries, position=position, index=index)
     # A pit that was called for something else still has to hear of this card.

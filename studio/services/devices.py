@@ -6,6 +6,7 @@ answer never repeats a card.
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from studio.domain.cards import CodeVersion, PrintedCode, parse_code
 from studio.domain.commands import Command, FailRead, SeeCard
@@ -34,6 +35,14 @@ REASONS = frozenset(
 
 
 _VERSIONS = {PieceKind.CARD: CodeVersion.CARD, PieceKind.TILE: CodeVersion.TILE}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Unread:
+    """A card lies there and can't be read; `still`: the same one as at the report before."""
+
+    reason: str
+    still: bool
 
 
 class _TakenError(Exception):
@@ -83,23 +92,25 @@ class DeviceService:
         self._runner.tick(table)
         return {"taken": True, "duplicate": False}
 
-    def _understood(self, body: Mapping[str, Json]) -> PrintedCode | str:
+    def _understood(self, body: Mapping[str, Json]) -> PrintedCode | _Unread:
         """Return the code that was seen, or the reason why none was."""
         kind, code, reason = body.get("kind"), body.get("code"), body.get("reason")
         if kind == "card_seen":
             if not isinstance(code, str):
                 raise MalformedError("report_code", "A seen card comes with its code.")
             return parse_code(code)
-        if kind == "read_failed" or kind == "still_unread":
+        if kind in {"read_failed", "still_unread"}:
             if not isinstance(reason, str) or reason not in REASONS:
                 known = ", ".join(sorted(REASONS))
                 raise MalformedError("report_reason", f"The reason must be one of: {known}.")
-            return reason
+            return _Unread(reason=reason, still=kind == "still_unread")
         raise MalformedError("report_kind", "The kind must be card_seen or read_failed.")
 
-    def _command(self, job: Job, read: PrintedCode | str) -> Command:
-        if isinstance(read, str):
-            return FailRead(reason=read, tries_max=job.live.setup.scan_tries_max)
+    def _command(self, job: Job, read: PrintedCode | _Unread) -> Command:
+        if isinstance(read, _Unread):
+            return FailRead(
+                reason=read.reason, tries_max=job.live.setup.scan_tries_max, still=read.still
+            )
         shoe = job.state.shoe
         known = False
         if shoe is not None:

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from studio.domain.game import Json
+from studio.services.records import AlarmRow, TrailRow
 
 
 class Clock(Protocol):
@@ -202,38 +203,6 @@ class DeckSet:
     number: int
     decks: int
     manifest: Mapping[int, int]
-
-
-@dataclass(frozen=True, kw_only=True)
-class AlarmRow:
-    """An alarm of the pit."""
-
-    id: int
-    priority: int
-    """1 act now, 2 act soon, 3 know."""
-    code: str
-    table: str
-    round_id: str | None
-    raised_ms: int
-    acknowledged_by: str | None
-    acknowledged_ms: int | None
-    cleared_ms: int | None
-    details: Mapping[str, Json]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrailRow:
-    """One line of the audit trail: an intervention with what was before and after."""
-
-    id: int
-    at_ms: int
-    actor_id: int
-    actor: str
-    action: str
-    subject: str
-    reason: str
-    before: Mapping[str, Json]
-    after: Mapping[str, Json]
 
 
 class EventLog(Protocol):

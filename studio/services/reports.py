@@ -9,15 +9,8 @@ from dataclasses import dataclass
 from studio.domain.errors import MalformedError
 from studio.domain.game import Json
 from studio.services.live import LiveTables
-from studio.services.ports import (
-    Balance,
-    Ending,
-    EndingKind,
-    RoundRow,
-    TrailRow,
-    Units,
-    Wager,
-)
+from studio.services.ports import Balance, Ending, EndingKind, RoundRow, Units, Wager
+from studio.services.records import TrailRow
 
 HISTORY_ROUNDS_MAX = 200
 TRAIL_LINES_MAX = 500

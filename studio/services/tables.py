@@ -8,7 +8,8 @@ from studio.domain.errors import InvariantError, MalformedError
 from studio.domain.game import Json
 from studio.services.links import LinkWatch
 from studio.services.live import Live
-from studio.services.ports import Actor, AlarmRow
+from studio.services.ports import Actor
+from studio.services.records import AlarmRow
 from studio.services.retry import again
 from studio.services.runner import Job, TableRunner
 from studio.services.table_commands import builder, command_digest

@@ -1,6 +1,6 @@
 """The time that decides deadlines."""
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, cast, extract, func, literal, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, cast, extract, func, select
 
 from studio.services.ports import Clock
 
@@ -19,14 +19,9 @@ class UnitClock:
         self._clock = clock
         self._simulated = simulated
 
-    def expression(self, connection: Connection) -> ColumnElement[int]:
-        """Return the SQL expression of now, in milliseconds since 1970 UTC."""
-        clock = self._simulated
-        if clock is None:
-            if connection.dialect.name == "postgresql":
-                return _DATABASE_NOW
-            clock = self._clock
-        return literal(clock.now_ms(), BigInteger)
+    def simulated_ms(self) -> int | None:
+        """Return what a simulation says the time is; None where a real clock decides."""
+        return None if self._simulated is None else self._simulated.now_ms()
 
     def now_ms(self, connection: Connection) -> int:
         """Return now, in milliseconds since 1970 UTC."""

@@ -9,17 +9,8 @@ from sqlalchemy import Connection, Row, insert, select, update
 from studio.domain.errors import RefusedError
 from studio.domain.game import Json
 from studio.domain.log import canonical
-from studio.services.ports import (
-    Actor,
-    AlarmRow,
-    Alarms,
-    Commands,
-    DeckSet,
-    DeckSets,
-    Reports,
-    Trail,
-    TrailRow,
-)
+from studio.services.ports import Actor, Alarms, Commands, DeckSet, DeckSets, Reports, Trail
+from studio.services.records import AlarmRow, TrailRow
 from studio.services.retry import TryAgainError
 from studio.store.rows import insert_new
 from studio.store.tables import alarm, command_answer, deck_card, deck_set, scan_report, trail

@@ -14,7 +14,7 @@ from studio.services.ports import (
     WagerRequest,
     Wagers,
 )
-from studio.store import book, placing, settling
+from studio.store import book, placing, settling, undoing
 from studio.store.clock import UnitClock
 from studio.store.ledger import HouseAccounts
 
@@ -33,7 +33,7 @@ class SqlWagers(Wagers):
 
     def undo(self, wager_id: str, *, player_id: int) -> Placed:
         """See the port."""
-        return placing.undo(self._connection, self._clock, wager_id, player_id=player_id)
+        return undoing.undo(self._connection, self._clock, wager_id, player_id=player_id)
 
     def close(self, round_id: str) -> ClosedBook:
         """See the port."""
