@@ -137,11 +137,11 @@ def _round(game: AnyGame, state: TableState, current: Round) -> dict[str, Json]:
 def _hands(game: AnyGame, current: Round) -> list[dict[str, Json]]:
     evaluation = game.evaluate(current.game_state)
     values = {hand.position: hand for hand in evaluation.hands}
+    # A void opens what was dealt, though the game never came to its reveal.
+    open_cards = {(card.position, card.index): card.card for card in current.drawn if card.open}
     hands = []
     for hand in game.view(current.game_state, PUBLIC).hands:
-        cards: list[str | None] = [None] * hand.count
-        for index, piece in hand.visible:
-            cards[index] = piece.code
+        cards = [open_cards.get((hand.position, index)) for index in range(hand.count)]
         value = values.get(hand.position)
         hands.append(
             {

@@ -99,7 +99,7 @@ class DeviceService:
             if not isinstance(code, str):
                 raise MalformedError("report_code", "A seen card comes with its code.")
             return parse_code(code)
-        if kind in {"read_failed", "still_unread"}:
+        if kind in ("read_failed", "still_unread"):
             if not isinstance(reason, str) or reason not in REASONS:
                 known = ", ".join(sorted(REASONS))
                 raise MalformedError("report_reason", f"The reason must be one of: {known}.")

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Connection,
     FromClause,
     Integer,
+    Select,
     SmallInteger,
     String,
     and_,
@@ -72,6 +73,24 @@ class _Settlement:
     version: int
     transfer_id: int
     kind: EndingKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class _EndingsWritten:
+    """What the database says it wrote: endings, their payouts, and how many payouts above 0."""
+
+    count: int
+    payouts_minor: int
+    paid: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _LinesWritten:
+    """What the database says it wrote: entries, and their sums by leg."""
+
+    count: int
+    held_minor: int
+    wallet_minor: int
 
 
 def settle(
@@ -207,25 +226,18 @@ def _end(
 ) -> BookSettled:
     count = sum(bet.count for bet in sums)
     held_minor = sum(bet.hold_minor for bet in sums)
-    if count:
-        _write_endings(connection, under_way, source=source, payout=payout)
-        _write_entries(connection, under_way)
-    ended, payouts_minor, winners = _payouts(connection, under_way)
-    _need_equal("endings", under_way, found=ended, expected=count)
-    _write_house(connection, house, under_way, amount_minor=held_minor - payouts_minor)
-    if count:
-        _move_balances(connection, under_way)
-    _check(
-        connection,
-        under_way,
-        lines=count + winners,
-        held_minor=held_minor,
-        payouts_minor=payouts_minor,
-    )
+    endings = _write_endings(connection, under_way, source=source, payout=payout)
+    _need_equal("endings", under_way, found=endings.count, expected=count)
+    lines = _write_entries(connection, under_way)
+    _need_equal("entries", under_way, found=lines.count, expected=count + endings.paid)
+    _need_equal("holds", under_way, found=lines.held_minor, expected=-held_minor)
+    _need_equal("payouts", under_way, found=lines.wallet_minor, expected=endings.payouts_minor)
+    _write_house(connection, house, under_way, amount_minor=held_minor - endings.payouts_minor)
+    _move_balances(connection, under_way)
     return BookSettled(
         count=count,
         turnover_minor=sum(bet.stake_minor for bet in sums),
-        payouts_minor=payouts_minor,
+        payouts_minor=endings.payouts_minor,
     )
 
 
@@ -235,7 +247,7 @@ def _write_endings(
     *,
     source: FromClause,
     payout: ColumnElement[int],
-) -> None:
+) -> _EndingsWritten:
     rows = (
         select(
             wager.c.number,
@@ -249,8 +261,16 @@ def _write_endings(
         .order_by(wager.c.number)
     )
     names = ["wager_number", "version", "kind", "payout_minor", "transfer_id"]
+    written = insert(wager_ending).from_select(names, rows)
     try:
-        connection.execute(insert(wager_ending).from_select(names, rows))
+        if connection.dialect.name == "postgresql":
+            ended = written.returning(wager_ending.c.payout_minor).cte("ended")
+            row = connection.execute(_endings_of(ended.c.payout_minor, ended)).one()
+        else:
+            connection.execute(written)
+            wanted = _endings_of(wager_ending.c.payout_minor, _ended_here(under_way))
+            here = wager.c.round_id == under_way.round_id
+            row = connection.execute(wanted.where(here)).one()
     except IntegrityError as error:
         if "payout_not_negative" in str(error.orig):
             raise InvariantError(
@@ -259,6 +279,12 @@ def _write_endings(
                 round_id=under_way.round_id,
             ) from error
         raise _ended_twice(under_way.round_id) from error
+    return _EndingsWritten(count=row[0], payouts_minor=row[1], paid=row[2])
+
+
+def _endings_of(payout: ColumnElement[int], source: FromClause) -> Select[int, int, int]:
+    paid = func.count(case((payout > 0, 1)))
+    return select(func.count(), total(payout), paid).select_from(source)
 
 
 def _ended_here(under_way: _Settlement) -> FromClause:
@@ -273,7 +299,7 @@ def _ended_here(under_way: _Settlement) -> FromClause:
     )
 
 
-def _write_entries(connection: Connection, under_way: _Settlement) -> None:
+def _write_entries(connection: Connection, under_way: _Settlement) -> _LinesWritten:
     legs = values(column("leg", SmallInteger)).data([(LEG_HELD,), (LEG_WALLET,)]).cte("leg")
     on_held = legs.c.leg == LEG_HELD
     rows = (
@@ -294,21 +320,34 @@ def _write_entries(connection: Connection, under_way: _Settlement) -> None:
         .order_by(wager.c.number, legs.c.leg)
     )
     names = ["origin_id", "version", "leg", "transfer_id", "account_id", "amount_minor"]
-    connection.execute(insert(entry).from_select(names, rows))
-
-
-def _payouts(connection: Connection, under_way: _Settlement) -> tuple[int, int, int]:
-    """Return (endings written, sum of payouts, payouts above 0)."""
-    row = connection.execute(
-        select(
-            func.count(),
-            total(wager_ending.c.payout_minor),
-            func.count(case((wager_ending.c.payout_minor > 0, 1))),
+    written = insert(entry).from_select(names, rows)
+    if connection.dialect.name == "postgresql":
+        booked = written.returning(entry.c.leg, entry.c.amount_minor).cte("booked")
+        row = connection.execute(_lines_of(booked.c.leg, booked.c.amount_minor, booked)).one()
+    else:
+        connection.execute(written)
+        stored = wager.join(
+            entry,
+            and_(
+                entry.c.origin_id == wager.c.number,
+                entry.c.version == under_way.version,
+                entry.c.transfer_id == under_way.transfer_id,
+            ),
         )
-        .select_from(_ended_here(under_way))
-        .where(wager.c.round_id == under_way.round_id)
-    ).one()
-    return row[0], row[1], row[2]
+        wanted = _lines_of(entry.c.leg, entry.c.amount_minor, stored)
+        here = wager.c.round_id == under_way.round_id
+        row = connection.execute(wanted.where(here)).one()
+    return _LinesWritten(count=row[0], held_minor=row[1], wallet_minor=row[2])
+
+
+def _lines_of(
+    leg: ColumnElement[int], amount: ColumnElement[int], source: FromClause
+) -> Select[int, int, int]:
+    return select(
+        func.count(),
+        total(case((leg == LEG_HELD, amount), else_=0)),
+        total(case((leg == LEG_WALLET, amount), else_=0)),
+    ).select_from(source)
 
 
 def _write_house(
@@ -362,37 +401,6 @@ def _move_balances(connection: Connection, under_way: _Settlement) -> None:
             held_minor=player_balance.c.held_minor - moved.c.hold_minor,
         )
     )
-
-
-def _check(
-    connection: Connection,
-    under_way: _Settlement,
-    *,
-    lines: int,
-    held_minor: int,
-    payouts_minor: int,
-) -> None:
-    """Hold what was booked against what the book said."""
-    booked = connection.execute(
-        select(
-            func.count(),
-            total(case((entry.c.leg == LEG_HELD, entry.c.amount_minor), else_=0)),
-            total(case((entry.c.leg == LEG_WALLET, entry.c.amount_minor), else_=0)),
-        )
-        .select_from(wager)
-        .join(
-            entry,
-            and_(
-                entry.c.origin_id == wager.c.number,
-                entry.c.version == under_way.version,
-                entry.c.transfer_id == under_way.transfer_id,
-            ),
-        )
-        .where(wager.c.round_id == under_way.round_id)
-    ).one()
-    _need_equal("entries", under_way, found=booked[0], expected=lines)
-    _need_equal("holds", under_way, found=booked[1], expected=-held_minor)
-    _need_equal("payouts", under_way, found=booked[2], expected=payouts_minor)
 
 
 def _need_equal(what: str, under_way: _Settlement, *, found: int, expected: int) -> None:

@@ -1,5 +1,7 @@
 """Cards at the camera that must not be there, cards that do not read, and links that fail."""
 
+from dataclasses import replace
+
 import pytest
 
 from studio.domain.commands import CallPit, MarkLink, ReleaseHeld, Resume, RevealNext, Stop
@@ -146,6 +148,16 @@ def test_each_card_counts_its_own_tries():
     table.deal("9S")
     (failed,) = table.do(fail())
     assert (failed.tries, failed.position) == (1, "P1")
+
+
+def test_a_card_that_nobody_touched_since_is_no_further_try():
+    table = betting()
+    still = replace(fail(), still=True)
+    assert table.kinds(still) == ["ReadFailed"], "the first report may be lost"
+    assert table.do(still) == ()
+    assert table.state.fault.tries == 1
+    assert table.kinds(fail()) == ["ReadFailed"]
+    assert table.state.fault.tries == 2
 
 
 def test_a_pit_called_before_is_called_for_the_next_unreadable_card_too():

@@ -3,7 +3,6 @@
 import pytest
 
 from studio.domain.round import Phase
-from studio.services.audit import audit
 from tests.support.floor import CASH_MINOR, PLAYERS, Floor
 
 STEPS_MAX = 400
@@ -14,10 +13,6 @@ def same(one: Floor, other: Floor) -> None:
     assert other.state() == one.state()
     assert other.live().view == one.live().view
     assert list(other.live().envelopes) == list(one.live().envelopes)
-
-
-def faults(floor: Floor) -> list[object]:
-    return list(audit(floor.units))
 
 
 def play_on(floor: Floor, rounds: int) -> Floor:
@@ -43,7 +38,7 @@ def test_a_process_killed_after_any_commit_leaves_what_the_next_one_goes_on_from
     floor = play_on(both, 4)
     assert floor.state().epoch == 2, "a deck of 52 holds three rounds: the fourth has a new shoe"
     assert floor.ledger_sum() == 0
-    assert faults(floor) == []
+    assert floor.faults() == []
     with floor.units.read() as unit:
         rounds = unit.rounds.recent("T1", limit=10, before_ms=None)
         assert [row.phase for row in rounds] == ["settled"] * 4
@@ -94,4 +89,4 @@ def test_a_process_that_dies_before_its_commit_leaves_nothing(both):
     again = both.restarted()
     assert (again.state(), again.money()) == (before, money)
     again.bet("p1", 500)
-    assert faults(again) == []
+    assert again.faults() == []

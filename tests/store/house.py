@@ -57,8 +57,8 @@ class House:
                 unit.commit()
         return player_id
 
-    def round(self, *, phase: str = "betting") -> str:
-        """Return the id of a new round whose window closes at CLOSES_MS."""
+    def round(self, *, phase: str = "betting", closes_ms: int = CLOSES_MS) -> str:
+        """Return the id of a new round."""
         number = next(self.numbers)
         with self.units.write() as unit:
             unit.events.lock("T1")
@@ -71,7 +71,7 @@ class House:
                     game="pok_deng",
                     phase=phase,
                     opened_ms=OPENED_MS + number,
-                    window_closes_ms=CLOSES_MS,
+                    window_closes_ms=closes_ms,
                     rule_version="1",
                     paytable_version="1",
                     settlement_version=0,

@@ -1,5 +1,6 @@
 """Stand-ins for the outside world: clock, chance, publisher. Written once for all tests."""
 
+import time
 from collections.abc import Mapping
 from random import Random  # noqa: TID251 - seeded below
 
@@ -20,6 +21,14 @@ class ManualClock:
     def advance(self, ms: int) -> None:
         """Let time pass."""
         self.ms += ms
+
+
+class WallClock:
+    """The real time, for processes that are really killed."""
+
+    def now_ms(self) -> int:
+        """Return milliseconds since 1970 UTC."""
+        return time.time_ns() // 1_000_000
 
 
 class SeededRandomness:

@@ -16,11 +16,15 @@ from studio.domain.money import Currency
 from studio.domain.round import Phase
 from studio.domain.table import Link, Stage, TableState
 from studio.games import GAMES, by_code
+from studio.services.audit import audit
 from studio.services.clockwork import Clockwork
 from studio.services.devices import DeviceService
+from studio.services.inspection import Fault
 from studio.services.links import LinkWatch
 from studio.services.live import Live, LiveTables
-from studio.services.ports import Actor, AlarmRow, Clock, DeckSet, Placed, Role, Units
+from studio.services.ports import Actor, Clock, DeckSet, Placed, Role, Units
+from studio.services.records import AlarmRow
+from studio.services.replay import GameReplay
 from studio.services.setup import BetLimits, LinkLimits, TableSetup
 from studio.services.tables import TableService
 from studio.services.wagers import WagerService
@@ -170,6 +174,10 @@ class Floor:
     def alarm_codes(self, table: str = "T1") -> list[str]:
         """Return the codes of a table's open alarms."""
         return sorted(row.code for row in self.alarms() if row.table == table)
+
+    def faults(self) -> list[Fault]:
+        """Return what an audit of everything stored finds, the replay by the rules included."""
+        return audit(self.units, replay=lambda table: GameReplay(table, by_code(GAMES)))
 
     @property
     def round_id(self) -> str:
