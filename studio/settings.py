@@ -133,6 +133,7 @@ class TableSettings(_Section):
     cut_depth_max: int = Field(ge=0, le=416)
     deck_sets: tuple[Annotated[int, Field(ge=1, le=DECK_SET_MAX)], ...] = Field(min_length=1)
     scan_tries_max: int = Field(default=3, ge=1, le=100)
+    stream_path: str | None = Field(default=None, pattern=r"^/[A-Za-z0-9/_.-]+$")
     player_max_minor: Amount
     table_max_minor: Amount
     limits: dict[str, LimitSettings] = Field(min_length=1)
@@ -375,6 +376,7 @@ def _setup(code: str, table: TableSettings, games: Mapping[str, AnyGame]) -> Tab
         deck_sets=table.deck_sets,
         links=LinkLimits(**table.links.model_dump()),
         scan_tries_max=table.scan_tries_max,
+        stream_path=table.stream_path,
     )
     bets = setup.bets(games[table.game])
     for bet in bets.values():

@@ -43,12 +43,12 @@ function plot(element, series, currency) {
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false },
-    scales: { x: { time: false } },
+    scales: { x: { time: false, range: (_, least, most) => [least - 0.6, most + 0.6] } },
     axes: [
       { ...axis, incrs: [1, 2, 5, 10, 20, 50] },
       { ...axis, size: 70, values: (_, values) => values.map((value) => value.toLocaleString(language)) },
     ],
-    series: [{}, { stroke: ink, width: 0, fill: `${ink}55`, paths: uPlot.paths.bars({ size: [0.6, 24] }) }, { stroke: line, width: 2, points: { size: 5, fill: line } }],
+    series: [{}, { stroke: ink, width: 0, fill: `${ink}55`, paths: uPlot.paths.bars({ size: [0.6, 24] }), points: { show: false } }, { stroke: line, width: 2, points: { size: 5, fill: line } }],
   };
   const rows = [series.map((one) => one.number), series.map((one) => one.ggr / divisor), series.map((one) => one.sum / divisor)];
   new uPlot(options, rows, element);

@@ -61,12 +61,16 @@ export function formatAge(ms) {
   return seconds < 3600 ? `${Math.floor(seconds / 60)}:${two(seconds % 60)}` : formatSpan(ms);
 }
 
-const TIME = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+// The studio's zone: what a player reads, the pit reads and the recording shows is one time.
+const timeZone = document.documentElement.dataset.timeZone || undefined;
+const TIME = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZone };
+const DATE = { year: "numeric", month: "2-digit", day: "2-digit", timeZone };
 const times = new Intl.DateTimeFormat("en-GB", TIME);
-const zoned = new Intl.DateTimeFormat("en-GB", { ...TIME, timeZoneName: "short" });
-const dates = new Intl.DateTimeFormat("sv-SE", { year: "numeric", month: "2-digit", day: "2-digit" });
+// Only this locale knows the short name JST.
+const zoned = new Intl.DateTimeFormat(timeZone === "Asia/Tokyo" ? "ja-JP" : "en-GB", { ...TIME, timeZoneName: "short" });
+const dates = new Intl.DateTimeFormat("sv-SE", DATE);
 
-/** 21:04:10 in the reader's zone, always 24 hours. */
+/** 21:04:10 in the studio's zone, always 24 hours. */
 export const formatTime = (ms) => times.format(ms);
 /** 21:04:10 with its zone's name. */
 export const formatTimeZone = (ms) => zoned.format(ms);

@@ -8,7 +8,7 @@ import { confirmDialog } from "./dialog.js";
 import { $, h, icon, setText } from "./dom.js";
 import { errorText } from "./errors.js";
 import { handWords, positionShort } from "./felt.js";
-import { language, t, tn } from "./i18n.js";
+import { language, reasonWords, t, tn } from "./i18n.js";
 import { formatMoney } from "./money.js";
 import { announce, notify } from "./page.js";
 import { allowed, tileState } from "./pit_view.js";
@@ -18,6 +18,7 @@ import { pairs, voidPreview, wagersTable } from "./roundview.js";
 const ACTIONS = ["void_round", "release_held", "resume", "lock", "unlock", "close_shoe"];
 const PREVIEW_ROWS = 200;
 
+const testId = (name) => (name === "void_round" ? "void" : name.replaceAll("_", "-"));
 const reasonField = () => ({ name: "reason", label: t("common.reason"), type: "textarea", hint: t("action.reason_hint") });
 
 /** Ask for what an action needs; resolves to the command's values, or null. */
@@ -49,7 +50,7 @@ export function actionButtons({ view, fresh, run, busy }) {
     h("button", {
       type: "button",
       class: `button ${name === "void_round" ? "danger" : ""}`,
-      "data-testid": name === "void_round" ? "void" : name.replace("_", "-"),
+      "data-testid": testId(name),
       disabled: !fresh || busy,
       text: t(`action.${name}`),
       onclick: () => run(name),
@@ -165,7 +166,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
     ];
     const shoe = view.shoe;
     if (shoe) list.splice(2, 0, [t("pit.shoe_label"), t("pit.shoe_counts", { number: shoe.number, in_shoe: shoe.in_shoe, dealt: shoe.dealt, burnt: shoe.burnt, of: shoe.registered })], [t("pit.cut_card"), t(shoe.cut_card_out ? "pit.cut_out" : "pit.cut_in")]);
-    if (view.locked) list.push([t("pit.locked"), view.locked.reason]);
+    if (view.locked) list.push([t("pit.locked"), reasonWords(view.locked.reason)]);
     facts.replaceChildren(pairs(list));
   }
 

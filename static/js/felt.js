@@ -80,7 +80,7 @@ function spotWords({ spot, bet, money, open, blocked }) {
 
 function makeHand(position, bets, onPlace) {
   const cards = h("div", { class: "hand-cards" });
-  const name = h("h3", { class: "hand-name" }, h("span", { text: positionShort(position), "aria-hidden": "true" }), h("span", { class: "sr", text: positionName(position) }));
+  const name = h("h2", { class: "hand-name" }, h("span", { text: positionShort(position), "aria-hidden": "true" }), h("span", { class: "sr", text: positionName(position) }));
   const worth = h("p", { class: "hand-worth", "data-testid": `worth-${position}` });
   const result = h("p", { class: "hand-result", "data-testid": `result-${position}`, hidden: true });
   const spots = bets.map((bet) => makeSpot(bet, onPlace));

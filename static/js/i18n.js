@@ -31,6 +31,9 @@ export const language = document.documentElement.lang || "en";
 const own = translator(dataBlock("messages"), language);
 export const { t, tn, has, either } = own;
 
+/** A reason in words: the studio's own reasons are codes, people's are sentences of theirs. */
+export const reasonWords = (reason) => either(`reason.${reason}`, "reason.own", { reason });
+
 /** The same keys in the other language, on pages that show both. */
 export function otherLanguage() {
   const other = language === "ja" ? "en" : "ja";

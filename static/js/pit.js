@@ -5,7 +5,7 @@ import { formatAge, formatTime } from "./clock.js";
 import { makeDrawer } from "./drawer.js";
 import { $, h, icon, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
-import { either, language, t, tn } from "./i18n.js";
+import { either, language, reasonWords, t, tn } from "./i18n.js";
 import { Live } from "./live.js";
 import { formatMoney } from "./money.js";
 import { drawConnection } from "./page.js";
@@ -103,7 +103,7 @@ function alarmRow(alarm) {
 }
 
 function alarmWords(alarm) {
-  const what = either(`alarm.${alarm.code}`, "alarm.other", { code: alarm.code, ...alarm.details });
+  const what = either(`alarm.${alarm.code}`, "alarm.other", { code: alarm.code, ...alarm.details, ...(alarm.details.reason ? { reason: reasonWords(alarm.details.reason) } : {}) });
   const action = either(`alarm.${alarm.code}_do`, "alarm.other_do");
   return { what: what.replace(/\{\w+\}/g, "?"), action };
 }

@@ -7,7 +7,7 @@ import { confirmDialog } from "./dialog.js";
 import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
 import { makeFelt, positionName, resultWords } from "./felt.js";
-import { language, t, tn } from "./i18n.js";
+import { language, reasonWords, t, tn } from "./i18n.js";
 import { Live } from "./live.js";
 import { chipValues, formatChip, formatMoney, formatNumber, formatSigned } from "./money.js";
 import { announce, drawConnection, notify } from "./page.js";
@@ -208,7 +208,7 @@ function phaseChanged(now) {
   announce(now.phase === "betting" ? t("play.announce_open", { seconds: remaining() }) : phaseWords());
   if (before === null) return;
   if (now.phase === "betting" || now.phase === "settled") message.hidden = true;
-  if (now.phase === "void") notify(message, "warn", t("play.void", { reason: now.round?.void?.reason ?? "" }));
+  if (now.phase === "void") notify(message, "warn", t("play.void", { reason: now.round?.void ? reasonWords(now.round.void.reason) : "" }));
   if (now.phase === "settled" || now.phase === "void") loadEndings();
 }
 
@@ -227,7 +227,7 @@ async function loadEndings() {
 
 async function loadHistory() {
   const { rounds } = await get("/api/history?limit=50");
-  const own = session.take(rounds);
+  const own = session.take(rounds).filter((one) => one.phase === "settled" || one.phase === "void");
   setText($("#session-net"), formatSigned(session.netMinor, me.currency, language));
   renderOnce($("#session-rounds"), own.map((one) => `${one.round_id}${one.phase}`).join(), () => own.slice(0, 8).map(historyRow));
   setShown($("#session-empty"), own.length === 0);
@@ -239,7 +239,7 @@ function historyRow(one) {
     "li",
     { class: "session-row" },
     h("span", {}, h("b", { text: one.round_id }), h("span", { class: "muted small", text: ` ${t(`play.phase_short.${one.phase}`)}` })),
-    h("span", { class: "number", text: one.phase === "settled" || one.phase === "void" ? formatSigned(net, me.currency, language) : "–" }),
+    h("span", { class: "number", text: formatSigned(net, me.currency, language) }),
   );
 }
 

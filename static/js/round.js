@@ -33,9 +33,7 @@ async function load() {
   try {
     const [answer, { wagers }] = await Promise.all([get(`/api/rounds/${id}`), get(`/api/rounds/${id}/wagers`)]);
     table = answer.table;
-    const here = feed?.view?.round?.id === id ? feed.view.phase : null;
-    const phase = answer.phase ?? here ?? (answer.round.void ? "void" : answer.round.results ? "settled" : "betting");
-    summary({ ...answer.round, phase });
+    summary(answer.round);
     $("#cards").replaceChildren(cardsTable(answer.round, answer.events));
     $("#wagers").replaceChildren(wagersTable(wagers, currency));
     $("#timeline").replaceChildren(timeline(answer.events));

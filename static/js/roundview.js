@@ -4,7 +4,7 @@ import { cardChip } from "./cards.js";
 import { formatTime } from "./clock.js";
 import { h } from "./dom.js";
 import { positionShort } from "./felt.js";
-import { either, has, language, t } from "./i18n.js";
+import { either, has, language, reasonWords, t } from "./i18n.js";
 import { formatMoney, formatNumber } from "./money.js";
 
 const SHORT = 12;
@@ -115,7 +115,7 @@ export function roundFacts(round, currency) {
     facts.push([t("round.count"), String(round.wagers.count)], [t("round.turnover"), money(round.wagers.turnover_minor)]);
   }
   if (round.payouts_minor !== null && round.payouts_minor !== undefined) facts.push([t("round.payouts"), money(round.payouts_minor)]);
-  if (round.void) facts.push([t("round.void"), `${round.void.reason} (${round.void.by})`]);
+  if (round.void) facts.push([t("round.void"), `${reasonWords(round.void.reason)} (${round.void.by})`]);
   return facts;
 }
 

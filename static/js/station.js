@@ -11,7 +11,7 @@ import { guardKeys } from "./keys.js";
 import { Live } from "./live.js";
 import { announce, drawConnection } from "./page.js";
 import { soundFailed, soundRead } from "./sound.js";
-import { countRows, faultWords, needsCard, primaryAction, stepWords, stripCells } from "./station_view.js";
+import { countRows, faultWords, needsCard, positionWords, primaryAction, stepWords, stripCells } from "./station_view.js";
 
 const TICK_MS = 200;
 const HEARTBEAT_MS = 2000;
@@ -45,7 +45,7 @@ function draw() {
 }
 
 function drawHead(now) {
-  setText($("#table-name"), now.name ? `${table} ${now.name}` : table);
+  setText($("#table-long"), now.name ?? "");
   setText($("#dealer"), now.dealer ? now.dealer.name : t("station.no_dealer"));
   setText($("#round-name"), now.round ? t("station.round", { shoe: now.shoe?.number ?? "–", number: now.round.number }) : "");
   setShown($("#leave"), seated());
@@ -104,6 +104,7 @@ function cellMark(cell) {
   if (cell.card) return cardChip(cell.card);
   if (cell.state === "read") return icon("check");
   if (cell.state === "now") return icon("scan-line");
+  if (cell.state === "fault") return icon("triangle-alert");
   return h("span", { text: "–", "aria-hidden": "true" });
 }
 
@@ -120,7 +121,7 @@ function drawKeys(now) {
   const taken = !seated() && now.dealer !== null;
   const primary = $("#primary");
   const offline = live.state === "lost";
-  setText($("#primary-text"), taken ? t("station.seat_taken", { name: now.dealer.name }) : t(`station.primary.${action?.key ?? (needsCard(now) ? "card" : "wait")}`, now.instruction));
+  setText($("#primary-text"), taken ? t("station.seat_taken", { name: now.dealer.name }) : t(`station.primary.${action?.key ?? (needsCard(now) ? "card" : "wait")}`, { position: positionWords(own, now.instruction.position) }));
   primary.disabled = pending || offline || taken || !action || ["held", "stopped"].includes(now.instruction.code);
   primary.dataset.waits = String(!action);
   const mine = seated() && !pending && !offline;

@@ -14,7 +14,8 @@ export function stepWords(language, step, ending = "") {
   return text === short && ending ? t(key, values) : text;
 }
 
-function positionWords({ t }, position) {
+/** A position as it is said at the table: "P3", "Banker". */
+export function positionWords({ t }, position) {
   return position === "B" ? t("position.banker_step") : position;
 }
 
@@ -34,7 +35,7 @@ export function needsCard(view) {
   return ["deal", "burn", "burn_one", "turn_first_card", "verify_cards", "rescan"].includes(view.instruction.code);
 }
 
-/** The twelve places of the deal: `read`, `open` (with its card), `now` or `none`. */
+/** The twelve places of the deal: `read`, `open` (with its card), `now`, `fault` or `none`. */
 export function stripCells(view, bets) {
   const players = [...new Set(bets.map((bet) => bet.position))];
   const order = [...(players.length ? players : ["P1", "P2", "P3", "P4", "P5"]), "B"];
@@ -47,7 +48,7 @@ export function stripCells(view, bets) {
       const card = hand?.cards[index] ?? null;
       const read = Boolean(hand) && index < hand.count;
       const now = due !== null && due.position === position && due.card === index + 1;
-      cells.push({ position, index, card, state: card ? "open" : read ? "read" : now ? "now" : "none" });
+      cells.push({ position, index, card, state: card ? "open" : read ? "read" : now ? due.code === "rescan" ? "fault" : "now" : "none" });
     }
   }
   return cells;

@@ -4,22 +4,11 @@ import { get } from "./api.js";
 import { formatDateTime } from "./clock.js";
 import { $, h, setShown } from "./dom.js";
 import { errorText } from "./errors.js";
-import { either, t } from "./i18n.js";
+import { either, reasonWords, t } from "./i18n.js";
 import { notify } from "./page.js";
+import { changes, plain } from "./trail_changes.js";
 
 let before = null;
-
-const plain = (value) => (value === null || value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value, null, 1));
-
-/** Names of the values that differ, with what they were and what they became. */
-export function changes(was, is) {
-  const old = was && typeof was === "object" ? was : {};
-  const fresh = is && typeof is === "object" ? is : {};
-  const names = [...new Set([...Object.keys(old), ...Object.keys(fresh)])];
-  return names
-    .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(fresh[name]))
-    .map((name) => ({ name, was: plain(old[name]), is: plain(fresh[name]) }));
-}
 
 function changeCell(row) {
   const list = changes(row.before, row.after);
@@ -35,7 +24,7 @@ function rowOf(row) {
     h("td", { text: typeof row.actor === "object" && row.actor ? row.actor.name : plain(row.actor) }),
     h("td", { text: either(`trail.action.${row.action}`, "trail.action.other", { action: row.action }) }),
     h("td", { class: "code", text: plain(row.subject) }),
-    h("td", { text: row.reason || "–" }),
+    h("td", { text: row.reason ? reasonWords(row.reason) : "–" }),
     changeCell(row),
   );
 }

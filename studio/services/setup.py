@@ -69,6 +69,8 @@ class TableSetup:
     links: LinkLimits = LinkLimits()
     scan_tries_max: int = 3
     """Failed reads of one card before the pit is called."""
+    stream_path: str | None = None
+    """Where this host serves the table's video (MJPEG), e.g. `/video/T1`; None: no video."""
 
     def __post_init__(self) -> None:
         """Refuse a set-up that could never work.

@@ -241,5 +241,10 @@ def snapshot(live: Live, *, now_ms: int) -> dict[str, Json]:
             "player_max_minor": setup.player_max_minor,
             "table_max_minor": setup.table_max_minor,
             "window_ms": setup.window_ms,
+            "cut_depth_min": setup.cut_depth_min,
+            "cut_depth_max": setup.cut_depth_max,
         },
+        "deck_sets": list(setup.deck_sets),
+        "scan_at": setup.config.scan_at.value,
+        "stream_url": setup.stream_path,
     }

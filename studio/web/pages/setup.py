@@ -12,6 +12,7 @@ from werkzeug.exceptions import HTTPException
 from studio.domain.game import Json
 from studio.web.pages.catalogue import LANGUAGES, PoBabel, catalogue, messages
 from studio.web.pages.routes import pages
+from studio.web.studio import studio
 
 LANGUAGE_KEY: Final = "language"
 """Where the session keeps a language chosen on a page."""
@@ -60,6 +61,7 @@ def _page_values() -> dict[str, Json]:
         "language": page_language(),
         "languages": LANGUAGES,
         "theme": theme if theme in THEMES else "",
+        "time_zone": studio().settings.time_zone,
         "person": person,
         "role": str(person.role) if person is not None else "",
         "page_messages": _page_messages,
@@ -83,8 +85,7 @@ def _error_page(error: HTTPException) -> ResponseReturnValue:
         return error.response
     if error.code is not None and error.code < 400:
         return error
-    wants_page = request.accept_mimetypes.accept_html and not request.path.startswith("/api/")
-    if not wants_page:
+    if request.path.startswith("/api/"):
         return error
     status = error.code if error.code in ERROR_PAGES else 500
     return render_template("error.html", status=status), error.code or 500

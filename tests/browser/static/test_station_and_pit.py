@@ -1,0 +1,203 @@
+"""What the station and the pit work out from the public view."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def view(**changes):
+    return {
+        "instruction": {"code": "deal", "position": "P2", "card": 1},
+        "phase": "betting",
+        "stage": "in_play",
+        "stopped": False,
+        "pit_called": False,
+        "locked": None,
+        "fault": None,
+        "shoe": {"in_shoe": 400, "registered": 416, "dealt": 10, "burnt": 6, "cut_card_out": False},
+        "round": {"hands": [{"position": "P1", "count": 1, "cards": [None]}]},
+        **changes,
+    }
+
+
+BETS = [{"position": f"P{n}"} for n in range(1, 6)]
+
+
+def test_the_strip_has_twelve_places_in_the_order_of_the_deal(run):
+    cells = run("station_view.js", "return m.stripCells(arg[0], arg[1]);", [view(), BETS])
+    assert [cell["position"] for cell in cells] == ["P1", "P2", "P3", "P4", "P5", "B"] * 2
+    assert [cell["state"] for cell in cells[:3]] == ["read", "now", "none"]
+    assert all(cell["card"] is None for cell in cells)
+
+
+def test_a_card_that_did_not_read_is_marked_where_it_lies(run):
+    rescan = view(instruction={"code": "rescan", "position": "P2", "card": 1})
+    cells = run("station_view.js", "return m.stripCells(arg[0], arg[1]);", [rescan, BETS])
+    assert cells[1]["state"] == "fault"
+
+
+@pytest.mark.parametrize(
+    ("code", "command"),
+    [
+        ("load_shoe", "load_shoe"),
+        ("shuffle", "confirm_shuffle"),
+        ("verify_cards", "end_verification"),
+        ("start_round", "start_round"),
+        ("reveal", "reveal"),
+        ("last_round_done", "close_shoe"),
+        ("deal", None),
+        ("wait_close", None),
+        ("held", None),
+        ("burn_one", None),
+    ],
+)
+def test_the_big_button_does_what_the_instruction_says(run, code, command):
+    body = "return m.primaryAction(arg, {})?.command ?? null;"
+    assert run("station_view.js", body, view(instruction={"code": code})) == command
+
+
+def test_a_burn_is_confirmed_by_hand_only_where_cards_are_read_when_opened(run):
+    body = "return m.primaryAction(arg, {scan_at: 'reveal'}).command;"
+    assert run("station_view.js", body, view(instruction={"code": "burn"})) == "burn_done"
+
+
+def test_the_counts_add_up_to_the_registered_cards(run):
+    rows = dict(run("station_view.js", "return m.countRows(arg);", view()))
+    assert rows["in_shoe"] == "400/416"
+    assert int(rows["dealt"]) + int(rows["burnt"]) + 400 == 416
+
+
+def test_a_scanners_line_is_told_from_a_persons_keys(run):
+    body = """
+      const scanner = new m.BurstDetector();
+      for (let i = 0; i < 12; i += 1) scanner.key(i * 8);
+      const person = new m.BurstDetector();
+      for (let i = 0; i < 12; i += 1) person.key(i * 140);
+      return [scanner.ends(100), person.ends(12 * 140), scanner.ends(5000)];
+    """
+    assert run("keys.js", body) == [True, False, False]
+
+
+KEYS = """
+  document.body.insertAdjacentHTML("beforeend", "<button class='key' id='go'>go</button>");
+  const button = document.getElementById("go");
+  window.pressed = 0;
+  button.addEventListener("click", () => { window.pressed += 1; });
+  m.guardKeys({F6: button});
+  button.focus();
+"""
+
+
+BEFORE = """
+  document.body.insertAdjacentHTML("afterbegin", "<button id='before'>before</button>");
+  document.getElementById("before").focus();
+"""
+
+
+def test_a_scanners_enter_or_a_stray_space_presses_no_button(run, bare):
+    run("keys.js", KEYS)
+    bare.keyboard.type("300000000001")
+    bare.keyboard.press("Enter")
+    bare.keyboard.press(" ")
+    assert bare.evaluate("window.pressed") == 0
+
+
+def test_the_function_key_presses_its_button_once(run, bare):
+    run("keys.js", KEYS)
+    bare.keyboard.press("F6")
+    assert bare.evaluate("window.pressed") == 1
+
+
+def test_somebody_who_came_by_tab_may_press_enter(run, bare):
+    run("keys.js", KEYS + BEFORE)
+    bare.keyboard.press("Tab")
+    bare.keyboard.press("Enter")
+    assert bare.evaluate("window.pressed") == 1
+
+
+def alarm(number, priority, raised_ms, by=None):
+    return {
+        "id": number,
+        "priority": priority,
+        "raised_ms": raised_ms,
+        "acknowledged_by": by,
+        "table": f"T{number % 2}",
+    }
+
+
+def test_alarms_stand_by_priority_then_unacknowledged_then_oldest(run):
+    alarms = [
+        alarm(1, 2, 5),
+        alarm(2, 1, 9, "Mori"),
+        alarm(3, 1, 10),
+        alarm(4, 2, 4),
+        alarm(5, 3, 1),
+    ]
+    assert run("pit_view.js", "return m.sortAlarms(arg).map((one) => one.id);", alarms) == [
+        3,
+        2,
+        4,
+        1,
+        5,
+    ]
+
+
+def test_a_tile_shows_its_most_urgent_alarm(run):
+    alarms = [alarm(1, 2, 5), alarm(3, 1, 10), alarm(2, 1, 1)]
+    assert run("pit_view.js", "return m.worstAlarm(arg, 'T1').id;", alarms) == 3
+    assert run("pit_view.js", "return m.worstAlarm(arg, 'T9');", alarms) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "allowed"),
+    [
+        ({}, {"void_round", "lock"}),
+        ({"phase": "settled"}, {"lock", "close_shoe"}),
+        ({"stopped": True}, {"void_round", "resume", "lock"}),
+        ({"fault": {"held": True}}, {"void_round", "release_held", "lock"}),
+        ({"phase": "void", "stage": "locked", "locked": {"reason": "x"}}, {"unlock", "close_shoe"}),
+    ],
+)
+def test_only_what_can_be_done_now_is_offered(run, changes, allowed):
+    may = run("pit_view.js", "return m.allowed(arg);", view(**changes))
+    assert {name for name, can in may.items() if can} == allowed
+
+
+def test_revenue_is_what_of_the_holds_did_not_come_back(run):
+    rounds = [
+        {
+            "number": 1,
+            "wagers": {"turnover_minor": 500, "held_minor": 1000},
+            "payouts_minor": 0,
+            "void": None,
+        },
+        {
+            "number": 2,
+            "wagers": {"turnover_minor": 500, "held_minor": 1000},
+            "payouts_minor": 1500,
+            "void": None,
+        },
+        {"number": 3, "wagers": None, "payouts_minor": 700, "void": {"reason": "x"}},
+    ]
+    assert run("pit_view.js", "return m.ggrSeries(arg);", rounds) == [
+        {"number": 1, "ggr": 1000, "sum": 1000},
+        {"number": 2, "ggr": -500, "sum": 500},
+    ]
+
+
+def test_a_void_gives_back_the_whole_hold_of_every_open_wager(run):
+    wagers = [
+        {"hold_minor": 1000, "ending": None},
+        {"hold_minor": 100, "ending": None},
+        {"hold_minor": 700, "ending": {"kind": "undone"}},
+    ]
+    body = "return m.voidPreview(arg, {code: 'JPY', decimals: 0});"
+    assert run("roundview.js", body, wagers) == {"count": 2, "amount": "¥1,100"}
+
+
+def test_the_trail_names_only_the_values_that_changed(run):
+    body = "return m.changes(arg[0], arg[1]);"
+    assert run("trail_changes.js", body, [{"a": 1, "b": 2}, {"a": 1, "b": 3, "c": "x"}]) == [
+        {"name": "b", "was": "2", "is": "3"},
+        {"name": "c", "was": "–", "is": "x"},
+    ]
