@@ -157,6 +157,15 @@ def test_the_view_has_the_same_keys_everywhere_and_is_plain_json(make):
     canonical(view)
 
 
+def test_a_void_shows_the_cards_that_were_dealt_and_no_result():
+    table = at(betting, see(3), see(4), see(5), void_command())()
+    current = table_view(table.game, table.state)["round"]
+    assert [hand["cards"] for hand in current["hands"][:3]] == [["4S"], ["5S"], []]
+    assert [card["card"] for card in current["reveals"]] == ["3S", "4S", "5S"]
+    assert (current["results"], current["marks"]) == (None, None)
+    assert current["void"] == {"reason": "misdeal", "by": "Mori"}
+
+
 def test_a_locked_table_says_so_in_its_stage_whatever_its_shoe():
     table = at(betting, Lock(reason="audit", by="Mori"), CallPit(by="Sato"))()
     view = table_view(table.game, table.state)

@@ -2,10 +2,11 @@
 
 import pytest
 
-from studio.domain.errors import InvariantError
+from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.round import Phase
 from studio.domain.table import Link
 from studio.services.links import LinkWatch
+from studio.services.tables import TableService
 from tests.support.floor import CASH_MINOR, HANDS, PIT, Floor
 
 LIMIT_MS = {Link.SCANNER: 3_000, Link.STATION: 5_000, Link.VIDEO: 3_000}
@@ -136,6 +137,38 @@ def test_a_broken_table_stops_neither_the_clockwork_nor_the_other_tables(floor, 
     monkeypatch.setattr(LinkWatch, "check", check)
     floor.clockwork.turn()
     assert len(floor.state("T2").links_lost) == 3
+
+
+def test_a_refused_job_stops_neither_the_clockwork_nor_the_other_tables(floor, monkeypatch):
+    floor.to_dealt()
+    floor.wait(60_000)
+    original = TableService.tick
+
+    def tick(tables: TableService, table: str) -> None:
+        if table == "T1":
+            raise RefusedError("studio_busy", "Busy.")
+        original(tables, table)
+
+    monkeypatch.setattr(TableService, "tick", tick)
+    floor.clockwork.turn()
+    assert len(floor.state("T2").links_lost) == 3
+    monkeypatch.undo()
+    floor.clockwork.turn()
+    assert floor.state().phase is Phase.REVEAL, "the next turn does what this one missed"
+
+
+@pytest.mark.parametrize("column", ["prev_hash", "hash"])
+def test_a_chain_that_was_broken_by_hand_is_noticed_at_the_next_start(both, column):
+    both.to_betting()
+    with both.engine.begin() as connection:
+        connection.exec_driver_sql(
+            f"UPDATE event SET {column} = 'f00d' WHERE table_code = 'T1' AND epoch = 1 AND seq = 3"
+        )
+    again = both.restarted()
+    with pytest.raises(InvariantError) as broken:
+        again.live()
+    assert broken.value.code == "log_chain_broken"
+    assert [row.details for row in again.alarms()] == [{"reason": "log_chain_broken"}]
 
 
 def test_a_log_that_was_tampered_with_calls_the_pit_and_stops_only_its_table(both):

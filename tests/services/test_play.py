@@ -10,7 +10,7 @@ from dataclasses import replace
 from random import Random  # noqa: TID251 - seeded below
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from studio.domain.events import EVENT_KINDS
@@ -40,7 +40,13 @@ plays = st.builds(
     st.lists(st.integers(0, 99), max_size=30),
 )
 
-quick = settings(max_examples=20, deadline=None, print_blob=True)
+# The play is what takes time, and it is played while the example is drawn.
+quick = settings(
+    max_examples=20,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 # No sealed card leaks ---------------------------------------------------------------------------

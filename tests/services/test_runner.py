@@ -1,6 +1,7 @@
 """The clock's work and the money of a round: close, settle, void; and what breaks."""
 
 import threading
+import uuid
 
 import pytest
 
@@ -8,6 +9,7 @@ from studio.domain.commands import CallPit
 from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.game import Json
 from studio.domain.round import Phase
+from studio.services.ports import WagerRequest
 from studio.services.retry import TryAgainError
 from studio.services.runner import Job
 from studio.store.wagers import SqlWagers
@@ -74,6 +76,34 @@ def test_ticking_again_and_again_does_nothing_more(both):
     for _ in range(3):
         both.tables.tick("T1")
     assert both.state().seq == seq
+
+
+def test_the_close_waits_for_a_wager_in_flight_and_counts_it(both):
+    both.to_betting()
+    current = both.state().round
+    bet = both.setups["T1"].bets(both.live().game)["p1"]
+    request = WagerRequest(
+        id=str(uuid.uuid4()),
+        player_id=PLAYERS[0].id,
+        round_id=current.id,
+        bet="p1",
+        stake_minor=500,
+        hold_minor=1000,
+        limits=both.setups["T1"].wager_limits(bet),
+    )
+    closing = threading.Thread(target=both.restarted().tables.tick, args=("T1",))
+    with both.units.write() as unit:
+        unit.wagers.place(request)
+        # The deadline passes between the database's decision and its commit.
+        both.clock.ms = current.window_closes_ms
+        closing.start()
+        closing.join(timeout=0.3)
+        assert closing.is_alive(), "the close did not wait"
+        unit.commit()
+    closing.join()
+    (book,) = (e["body"] for e in both.live().envelopes if e["kind"] == "BettingClosed")
+    assert (book["count"], book["turnover_minor"]) == (1, 500)
+    assert both.faults() == []
 
 
 # Settlement -------------------------------------------------------------------------------------
@@ -307,6 +337,13 @@ def test_a_lost_race_is_run_again(both):
     both.tables.run("T1", build)
     assert len(tries) == 3
     assert both.state().seq == 1
+
+
+def test_the_pit_is_told_of_every_change_and_of_nothing_else(floor):
+    floor.command("take_seat")
+    assert floor.publisher.hints == [{"kind": "table", "table": "T1"}]
+    floor.command("take_seat")
+    assert len(floor.publisher.hints) == 1
 
 
 def test_a_message_lost_after_the_commit_is_fetched_by_asking(both):
