@@ -133,6 +133,7 @@ class TableSettings(_Section):
     cut_depth_max: int = Field(ge=0, le=416)
     deck_sets: tuple[Annotated[int, Field(ge=1, le=DECK_SET_MAX)], ...] = Field(min_length=1)
     scan_tries_max: int = Field(default=3, ge=1, le=100)
+    order_run: int = Field(default=10, ge=0, le=52)
     stream_path: str | None = Field(default=None, pattern=r"^/[A-Za-z0-9/_.-]+$")
     player_max_minor: Amount
     table_max_minor: Amount
@@ -376,6 +377,7 @@ def _setup(code: str, table: TableSettings, games: Mapping[str, AnyGame]) -> Tab
         deck_sets=table.deck_sets,
         links=LinkLimits(**table.links.model_dump()),
         scan_tries_max=table.scan_tries_max,
+        order_run=table.order_run,
         stream_path=table.stream_path,
     )
     bets = setup.bets(games[table.game])

@@ -15,7 +15,7 @@ import { allowed, tileState } from "./pit_view.js";
 import { drawRoad } from "./road.js";
 import { pairs, voidPreview, wagersTable } from "./roundview.js";
 
-const ACTIONS = ["void_round", "release_held", "resume", "lock", "unlock", "close_shoe"];
+const ACTIONS = ["void_round", "release_held", "resume", "free_seat", "lock", "unlock", "close_shoe"];
 const PREVIEW_ROWS = 200;
 
 const testId = (name) => (name === "void_round" ? "void" : name.replaceAll("_", "-"));

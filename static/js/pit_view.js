@@ -36,7 +36,8 @@ export function allowed(view) {
   return {
     void_round: running,
     release_held: Boolean(view.fault?.held),
-    resume: view.stopped,
+    resume: view.stopped || view.pit_called,
+    free_seat: view.dealer !== null,
     lock: view.locked === null && view.stage !== "locked",
     unlock: view.locked !== null || view.stage === "locked",
     close_shoe: !running && ["in_play", "last_round_done", "locked"].includes(view.stage) && view.shoe !== null,

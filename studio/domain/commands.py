@@ -28,6 +28,13 @@ class LeaveSeat:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FreeSeat:
+    """The supervisor takes an absent dealer off the table."""
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class LoadShoe:
     """Put a registered deck set on the table; `manifest` is serial -> card number."""
 
@@ -62,11 +69,17 @@ class ConfirmShuffle:
 
 @dataclass(frozen=True, kw_only=True)
 class SeeCard:
-    """The scanner read a code. `known`: serial and face stand in the deck set's manifest."""
+    """The scanner read a code. `known`: serial and face stand in the deck set's manifest.
+
+    `order_run`: so many faces in an order that no shuffle leaves stop the table; `earlier` are
+    the runs of that length of the table's earlier shoes.
+    """
 
     code: PrintedCode
     known: bool
     nonce: str
+    order_run: int = 0
+    earlier: tuple[frozenset[tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,6 +218,7 @@ class Unlock:
 Command: TypeAlias = (
     TakeSeat
     | LeaveSeat
+    | FreeSeat
     | LoadShoe
     | StartVerification
     | EndVerification

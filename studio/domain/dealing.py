@@ -14,6 +14,7 @@ from studio.domain.events import (
     CardHeld,
     CardsRevealed,
     CardVerified,
+    DealingStopped,
     Event,
     FirstCardTurned,
     OpenCard,
@@ -30,13 +31,32 @@ from studio.domain.game import (
 )
 from studio.domain.guards import need_free_hands
 from studio.domain.log import commitment
+from studio.domain.order import repeated
 from studio.domain.round import BURN, Phase, Round, request_of
 from studio.domain.shoe import Shoe
-from studio.domain.table import Stage, TableState
+from studio.domain.table import STUDIO, Stage, TableState
 
 
 def see_card(game: AnyGame, state: TableState, command: SeeCard) -> tuple[Event, ...]:
     """Return what follows from a read card: drawn, verified, the same again, or held."""
+    events = _seen(game, state, command)
+    if not any(isinstance(event, CardDrawn | FirstCardTurned) for event in events):
+        return events
+    return (*events, *_order_check(state, command))
+
+
+def _order_check(state: TableState, command: SeeCard) -> tuple[Event, ...]:
+    shoe = state.shoe
+    assert shoe is not None
+    if shoe.order_repeated:
+        return ()
+    faces = (*shoe.order[-command.order_run :], command.code.piece.code)
+    if repeated(faces, length=command.order_run, earlier=command.earlier):
+        return (DealingStopped(by=STUDIO),)
+    return ()
+
+
+def _seen(game: AnyGame, state: TableState, command: SeeCard) -> tuple[Event, ...]:
     serial = command.code.serial
     shoe = state.shoe
     if shoe is None or state.stopped or (state.fault is not None and state.fault.held):

@@ -16,6 +16,7 @@ from studio.domain.commands import (
     ConfirmShuffle,
     EndVerification,
     FailRead,
+    FreeSeat,
     LeaveSeat,
     LoadShoe,
     Lock,
@@ -100,6 +101,8 @@ def decide(  # noqa: C901  one arm per command
             return _take_seat(state, command)
         case LeaveSeat():
             return _leave_seat(state, command)
+        case FreeSeat():
+            return _free_seat(state, command)
         case LoadShoe():
             return _load_shoe(game, state, command)
         case StartVerification():
@@ -174,6 +177,14 @@ def _leave_seat(state: TableState, command: LeaveSeat) -> tuple[Event, ...]:
         raise RefusedError("seat_not_yours", "Only the dealer at the table can leave its seat.")
     need_no_running_round(state)
     return (DealerLeft(dealer_id=command.dealer_id, name=state.dealer.name),)
+
+
+def _free_seat(state: TableState, command: FreeSeat) -> tuple[Event, ...]:
+    need_reason(command.reason)
+    if state.dealer is None:
+        raise RefusedError("seat_free", "Nobody has taken the table.")
+    # Also in a running round: the next dealer plays it to its end.
+    return (DealerLeft(dealer_id=state.dealer.id, name=state.dealer.name),)
 
 
 def _lock(state: TableState, command: Lock) -> tuple[Event, ...]:

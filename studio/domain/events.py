@@ -268,7 +268,11 @@ class PitCalled(_Event):
 
 @dataclass(frozen=True, kw_only=True)
 class DealingStopped(_Event):
-    """STOP: nothing advances until the supervisor resumes."""
+    """STOP: nothing advances until the supervisor resumes.
+
+    By the studio itself when the cards' order repeats another. The event does not say so: the
+    order of cards that are still sealed could be told from it; the pit's alarm does.
+    """
 
     by: str
 

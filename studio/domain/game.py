@@ -398,6 +398,20 @@ class TheoreticalReturn:
     """Returned per unit staked (stake basis)."""
     outcomes: Mapping[Fraction, Fraction]
     """Net per unit staked -> probability; sums to 1."""
+    covariance: Fraction
+    """Of the nets of two different bets of this kind in one round, per unit staked.
+
+    They may share cards, as all main bets share the bank's hand: what is staked on five of them
+    then spreads its risk less than five stakes on five rounds would.
+    """
+
+    @property
+    def variance(self) -> Fraction:
+        """Of the net per unit staked."""
+        mean = self.rtp - 1
+        return sum(
+            (chance * (net - mean) ** 2 for net, chance in self.outcomes.items()), Fraction(0)
+        )
 
 
 S = TypeVar("S")

@@ -51,6 +51,10 @@ class Shoe:
     opening_burns: tuple[Drawn, ...] = ()
     seen: frozenset[int] = frozenset()
     last_serial: int | None = None
+    order: tuple[str, ...] = ()
+    """The faces that passed the camera, in order."""
+    order_repeated: bool = False
+    """Whether their order was found to repeat another; found once a shoe."""
     cut_card_out: bool = False
 
     @property
@@ -58,7 +62,7 @@ class Shoe:
         """Cards still in the shoe."""
         return self.registered - self.burnt - self.dealt
 
-    def pass_card(self, serial: int, *, burnt: bool) -> "Shoe":
+    def pass_card(self, face: str, serial: int, *, burnt: bool) -> "Shoe":
         """Return the shoe after one card left it."""
         assert serial not in self.seen
         return replace(
@@ -67,4 +71,5 @@ class Shoe:
             dealt=self.dealt + (not burnt),
             seen=self.seen | {serial},
             last_serial=serial,
+            order=(*self.order, face),
         )

@@ -203,7 +203,7 @@ def evolve(game: AnyGame, state: TableState, event: Event) -> TableState:  # noq
         case PitCalled():
             return replace(state, pit_called=True)
         case DealingStopped():
-            return replace(state, stopped=True)
+            return _stopped(state, event)
         case DealingResumed():
             return replace(state, stopped=False, pit_called=False)
         case LinkLost():
@@ -308,7 +308,7 @@ def _card_verified(state: TableState, event: CardVerified) -> TableState:
 
 
 def _first_card_turned(state: TableState, event: FirstCardTurned) -> TableState:
-    shoe = _shoe(state).pass_card(event.serial, burnt=True)
+    shoe = _shoe(state).pass_card(event.card, event.serial, burnt=True)
     stage = Stage.OPENING if event.burn else Stage.IN_PLAY
     shoe = replace(shoe, first_card=event.card, to_burn=event.burn)
     return replace(state, shoe=shoe, stage=stage, fault=None)
@@ -330,7 +330,7 @@ def drawn_card(event: CardDrawn | CardHeld, position: str, index: int) -> Drawn:
 
 def _card_drawn(game: AnyGame, state: TableState, event: CardDrawn) -> TableState:
     card = drawn_card(event, event.position, event.index)
-    shoe = _shoe(state).pass_card(card.serial, burnt=event.position == BURN)
+    shoe = _shoe(state).pass_card(card.card, card.serial, burnt=event.position == BURN)
     if event.scope == state.shoe_id:
         shoe = replace(shoe, to_burn=shoe.to_burn - 1, opening_burns=(*shoe.opening_burns, card))
         stage = Stage.OPENING if shoe.to_burn else Stage.IN_PLAY
@@ -427,9 +427,16 @@ def _held_released(state: TableState) -> TableState:
         return replace(state, fault=None)
     # An unneeded card belongs to the shoe and can't go back into it: it counts as burnt, so
     # that the shoe still closes, and is revealed with the opening burns.
-    shoe = _shoe(state).pass_card(fault.card.serial, burnt=True)
+    shoe = _shoe(state).pass_card(fault.card.card, fault.card.serial, burnt=True)
     shoe = replace(shoe, opening_burns=(*shoe.opening_burns, fault.card))
     return replace(state, fault=None, shoe=shoe)
+
+
+def _stopped(state: TableState, event: DealingStopped) -> TableState:
+    shoe = state.shoe
+    if shoe is not None and event.by == STUDIO:
+        shoe = replace(shoe, order_repeated=True)
+    return replace(state, stopped=True, shoe=shoe)
 
 
 def _link_lost(state: TableState, event: LinkLost) -> TableState:

@@ -122,6 +122,7 @@ def _round(game: AnyGame, state: TableState, current: Round) -> dict[str, Json]:
         "wagers": {
             "count": book.count,
             "turnover_minor": book.turnover_minor,
+            "held_minor": book.held_minor,
             "digest": book.digest,
         }
         if book

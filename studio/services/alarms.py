@@ -13,7 +13,7 @@ from studio.domain.events import (
     VerificationEnded,
 )
 from studio.domain.game import Json
-from studio.domain.table import TableState
+from studio.domain.table import STUDIO, TableState
 from studio.services.ports import UnitOfWork
 
 ACT_NOW, ACT_SOON, KNOW = 1, 2, 3
@@ -37,6 +37,8 @@ def raised_by(event: Event) -> Alarm | None:
             return Alarm(priority=ACT_NOW, code="pit_called", details={"by": event.by})
         case CardHeld():
             return Alarm(priority=ACT_NOW, code=event.fault, details={})
+        case DealingStopped(by=by) if by == STUDIO:
+            return Alarm(priority=ACT_NOW, code="shoe_order", details={})
         case DealingStopped():
             return Alarm(priority=ACT_NOW, code="dealing_stopped", details={"by": event.by})
         case TableLocked():
@@ -67,7 +69,7 @@ def causes(state: TableState) -> frozenset[str]:
     """Return the codes of the alarms whose cause the table's state holds."""
     codes = {f"{link}_lost" for link in state.links_lost}
     if state.stopped:
-        codes.add("dealing_stopped")
+        codes |= {"dealing_stopped", "shoe_order"}
     if state.pit_called:
         codes.add("pit_called")
     if state.locked is not None:

@@ -13,6 +13,7 @@ from studio.domain.commands import Command, FailRead, SeeCard
 from studio.domain.errors import MalformedError
 from studio.domain.game import Json, PieceKind
 from studio.domain.log import canonical
+from studio.domain.order import runs
 from studio.domain.table import Link
 from studio.services.links import LinkWatch
 from studio.services.live import Live
@@ -20,6 +21,9 @@ from studio.services.ports import DeckSet, Randomness
 from studio.services.runner import Job, TableRunner
 
 REPORT_ID_LENGTH_MAX = 100
+
+ORDER_SHOES = 50
+"""So many of a table's earlier shoes are compared: a day or two of play."""
 
 REASONS = frozenset(
     {
@@ -58,6 +62,7 @@ class DeviceService:
         self._links = links
         self._randomness = randomness
         self._deck_sets: dict[int, DeckSet] = {}
+        self._orders: dict[str, tuple[int, tuple[frozenset[tuple[str, ...]], ...]]] = {}
 
     def report(self, device: str, body: Mapping[str, Json]) -> dict[str, Json]:
         """Take a report once.
@@ -121,7 +126,23 @@ class DeviceService:
                 and read.deck_set == deck_set.number
                 and deck_set.manifest.get(read.serial) == read.number
             )
-        return SeeCard(code=read, known=known, nonce=self._randomness.nonce().hex())
+        return SeeCard(
+            code=read,
+            known=known,
+            nonce=self._randomness.nonce().hex(),
+            order_run=job.live.setup.order_run,
+            earlier=self._earlier_orders(job),
+        )
+
+    def _earlier_orders(self, job: Job) -> tuple[frozenset[tuple[str, ...]], ...]:
+        """Return the runs of the table's earlier shoes, read once a shoe."""
+        table, epoch, length = job.state.table, job.state.epoch, job.live.setup.order_run
+        if not length or job.state.shoe is None:
+            return ()
+        if self._orders.get(table, (None, ()))[0] != epoch:
+            shoes = job.uow.events.orders(table, before_epoch=epoch, shoes=ORDER_SHOES)
+            self._orders[table] = epoch, tuple(runs(faces, length) for faces in shoes)
+        return self._orders[table][1]
 
     def _deck_set(self, job: Job, number: int) -> DeckSet:
         """Return a deck set; registered ones never change, so each is read once."""

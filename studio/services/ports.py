@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from studio.domain.game import Json
+from studio.services.figure_rows import Figures
 from studio.services.records import AlarmRow, TrailRow
 
 
@@ -224,6 +225,9 @@ class EventLog(Protocol):
             InvariantError: `log_position_taken` when (table, epoch, seq) exists, `log_gap` when
                 it is not the next position or does not chain to the last hash.
         """
+
+    def orders(self, table: str, *, before_epoch: int, shoes: int) -> Sequence[Sequence[str]]:
+        """Return the faces of the latest `shoes` earlier shoes, each in the order of the draw."""
 
     def epoch_of_round(self, round_id: str) -> int | None:
         """Return the epoch that a round was played in."""
@@ -445,6 +449,10 @@ class UnitOfWork(Protocol):
     @property
     def commands(self) -> Commands:
         """Answers to commands."""
+
+    @property
+    def figures(self) -> Figures:
+        """Sums for the pit."""
 
     def __enter__(self) -> Self: ...
 

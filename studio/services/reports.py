@@ -8,11 +8,21 @@ from dataclasses import dataclass
 
 from studio.domain.errors import MalformedError
 from studio.domain.game import Json
+from studio.services.figure_rows import RoundSums
 from studio.services.live import LiveTables
-from studio.services.ports import Balance, Ending, EndingKind, RoundRow, Units, Wager
+from studio.services.ports import (
+    Balance,
+    Ending,
+    EndingKind,
+    RoundRow,
+    UnitOfWork,
+    Units,
+    Wager,
+)
 from studio.services.records import TrailRow
 
 HISTORY_ROUNDS_MAX = 200
+TABLE_ROUNDS_MAX = 200
 TRAIL_LINES_MAX = 500
 EXPORT_PAGE_ROUNDS = 200
 EXPORT_COLUMNS = (
@@ -75,6 +85,29 @@ class ReportService:
                     yield _export_row(row, wager)
             before = rounds[-1][0].id
 
+    def rounds_of_table(self, table: str, *, before: str | None, limit: int) -> Mapping[str, Json]:
+        """Return a table's rounds with what was settled in them, newest first.
+
+        Args:
+            table: whose.
+            before: round id; only rounds opened earlier than this one.
+            limit: most rounds to return, at most TABLE_ROUNDS_MAX.
+
+        Raises:
+            MalformedError: `unknown_table`; `unknown_round` for `before`.
+        """
+        self.tables.setup(table)
+        limit = min(limit, TABLE_ROUNDS_MAX)
+        with self.units.read() as unit:
+            before_ms = self._opened_ms(unit, before)
+            rows = unit.rounds.recent(table, limit=limit, before_ms=before_ms)
+            sums = unit.figures.of_rounds([row.id for row in rows])
+        more = len(rows) == limit and limit > 0
+        return {
+            "rounds": [_table_round(row, sums.get(row.id)) for row in rows],
+            "next": rows[-1].id if more else None,
+        }
+
     def wagers_of_round(self, round_id: str, *, player_id: int | None) -> Sequence[Json]:
         """Return the wagers of a round: one player's, or all of them with the players' names.
 
@@ -122,13 +155,16 @@ class ReportService:
         self, player_id: int, *, before: str | None, limit: int
     ) -> Sequence[tuple[RoundRow, Sequence[Wager]]]:
         with self.units.read() as unit:
-            before_ms: int | None = None
-            if before is not None:
-                row = unit.rounds.get(before)
-                if row is None:
-                    raise _unknown_round()
-                before_ms = row.opened_ms
+            before_ms = self._opened_ms(unit, before)
             return unit.wagers.of_player(player_id, limit_rounds=limit, before_round_ms=before_ms)
+
+    def _opened_ms(self, unit: UnitOfWork, round_id: str | None) -> int | None:
+        if round_id is None:
+            return None
+        row = unit.rounds.get(round_id)
+        if row is None:
+            raise _unknown_round()
+        return row.opened_ms
 
     def _hands(self, rows: Sequence[RoundRow]) -> Mapping[str, Json]:
         """Return the hands of rounds as their tables showed them; each epoch is replayed once."""
@@ -155,6 +191,19 @@ def _history_round(row: RoundRow, wagers: Sequence[Wager], hands: Json) -> Mappi
         "payout_minor": sum(wager.ending.payout_minor for wager in counted if wager.ending),
         "wagers": [wager_json(wager) for wager in wagers],
         "hands": hands,
+    }
+
+
+def _table_round(row: RoundRow, sums: RoundSums | None) -> Mapping[str, Json]:
+    return {
+        "round_id": row.id,
+        "shoe": row.epoch,
+        "number": row.number,
+        "opened_ms": row.opened_ms,
+        "phase": row.phase,
+        "wagers": sums.wagers if sums else 0,
+        "turnover_minor": sums.turnover_minor if sums else 0,
+        "ggr_minor": sums.ggr_minor if sums else 0,
     }
 
 

@@ -69,6 +69,8 @@ class TableSetup:
     links: LinkLimits = LinkLimits()
     scan_tries_max: int = 3
     """Failed reads of one card before the pit is called."""
+    order_run: int = 10
+    """So many cards in an order that no shuffle leaves stop the table; 0: not watched."""
     stream_path: str | None = None
     """Where this host serves the table's video (MJPEG), e.g. `/video/T1`; None: no video."""
 

@@ -18,6 +18,7 @@ from studio.domain.commands import (
     ConfirmShuffle,
     EndVerification,
     FailRead,
+    FreeSeat,
     LeaveSeat,
     LoadShoe,
     Lock,
@@ -249,6 +250,11 @@ def _resume(call: _Call) -> Build:
     return lambda _: Resume(by=call.actor.name, reason=reason)
 
 
+def _free_seat(call: _Call) -> Build:
+    reason = call.text("reason")
+    return lambda _: FreeSeat(reason=reason)
+
+
 def _lock(call: _Call) -> Build:
     reason = call.text("reason")
     return lambda _: Lock(by=call.actor.name, reason=reason)
@@ -286,6 +292,7 @@ COMMANDS: Mapping[str, _Spec] = {
     "void_round": _Spec(_PIT, _void_round),
     "release_held": _Spec(_PIT, _release_held),
     "resume": _Spec(_PIT, _resume),
+    "free_seat": _Spec(_PIT, _free_seat),
     "lock": _Spec(_PIT, _lock),
     "unlock": _Spec(_PIT, _unlock),
 }

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from sqlalchemy import (
@@ -145,6 +146,29 @@ class SqlEventLog(EventLog):
         if event_.sealed is not None:
             sealed = {key: event_.sealed[key] for key in ("card", "serial", "nonce")}
             self._connection.execute(insert(sealed_card), {**place, **sealed})
+
+    def orders(self, table: str, *, before_epoch: int, shoes: int) -> Sequence[Sequence[str]]:
+        """See the port."""
+        drawn = (
+            select(sealed_card.c.epoch, sealed_card.c.card)
+            .join(
+                event,
+                and_(
+                    event.c.table_code == sealed_card.c.table_code,
+                    event.c.epoch == sealed_card.c.epoch,
+                    event.c.seq == sealed_card.c.seq,
+                ),
+            )
+            .where(
+                sealed_card.c.table_code == table,
+                sealed_card.c.epoch < before_epoch,
+                sealed_card.c.epoch >= before_epoch - shoes,
+                event.c.kind == "CardDrawn",
+            )
+            .order_by(sealed_card.c.epoch, sealed_card.c.seq)
+        )
+        rows = self._connection.execute(drawn)
+        return [[row.card for row in shoe] for _, shoe in groupby(rows, key=lambda row: row.epoch)]
 
     def epoch_of_round(self, round_id: str) -> int | None:
         """See the port."""

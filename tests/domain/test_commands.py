@@ -11,6 +11,7 @@ from studio.domain.commands import (
     Command,
     ConfirmBurn,
     EndVerification,
+    FreeSeat,
     LeaveSeat,
     Lock,
     MarkLink,
@@ -73,6 +74,8 @@ ACCEPTED: list[tuple[Callable[[], MemoryTable], Command, list[str]]] = [
     (empty, TakeSeat(dealer_id=7, name="Sato"), []),
     (empty, LeaveSeat(dealer_id=7), ["DealerLeft"]),
     (settled, LeaveSeat(dealer_id=7), ["DealerLeft"]),
+    (empty, FreeSeat(reason="went home"), ["DealerLeft"]),
+    (betting, FreeSeat(reason="unwell"), ["DealerLeft"]),
     (empty, load_command(), ["ShoeLoaded"]),
     (loaded, StartVerification(), ["VerificationStarted"]),
     (

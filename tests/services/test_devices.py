@@ -9,7 +9,7 @@ from studio.domain.cards import CodeVersion, PrintedCode
 from studio.domain.errors import MalformedError, RefusedError, StudioError
 from studio.domain.log import canonical
 from studio.services.ports import DeckSet
-from tests.support.floor import HANDS, MANIFEST, PIT, Floor, code_of, serial_of
+from tests.support.floor import HANDS, MANIFEST, PIT, Floor, code_of, serial_of, with_setup
 
 
 def drawn(floor: Floor) -> int:
@@ -235,3 +235,32 @@ def test_the_next_shoe_is_known_by_its_own_deck_set(floor):
     code = PrintedCode(version=CodeVersion.CARD, number=1, deck_set=3, serial=101)
     floor.report(kind="card_seen", code=code.digits, reason=None)
     assert floor.live().view["shoe"]["first_card"] == "AS"
+
+
+def test_a_shoe_that_comes_out_as_an_earlier_one_stops_the_table_and_calls_the_pit(both):
+    floor = with_setup(both, order_run=6)
+    floor.to_dealt()
+    floor.command("void_round", PIT, reason="end of the day")
+    floor.command("close_shoe", PIT, cards_left=floor.state().shoe.in_shoe)
+    floor.command("load_shoe", deck_set=1)
+    floor.command("confirm_shuffle", cut_depth=20)
+    floor.show("2S", "KS", "KH")
+    floor.command("start_round")
+    floor.show("3S", *HANDS[:2])
+    assert not floor.state().stopped, "five cards as before are still chance"
+    floor.show(HANDS[2])
+    assert floor.state().stopped
+    assert floor.alarm_codes() == ["shoe_order"]
+    assert floor.live().view["instruction"]["code"] == "stopped"
+    floor.command("resume", PIT, reason="looked at the shoe")
+    assert floor.alarm_codes() == []
+    floor.show(HANDS[3])
+    assert not floor.state().stopped, "said once a shoe"
+
+
+def test_orders_are_not_watched_where_the_settings_say_so(both):
+    floor = with_setup(both, order_run=0)
+    floor.to_play()
+    floor.command("start_round")
+    floor.show("3S", "4S", "5S", "6S", "7S", "8S", "9S", "TS", "JS", "QS")
+    assert not floor.state().stopped

@@ -151,11 +151,16 @@ def test_a_tile_shows_its_most_urgent_alarm(run):
 @pytest.mark.parametrize(
     ("changes", "allowed"),
     [
-        ({}, {"void_round", "lock"}),
-        ({"phase": "settled"}, {"lock", "close_shoe"}),
-        ({"stopped": True}, {"void_round", "resume", "lock"}),
-        ({"fault": {"held": True}}, {"void_round", "release_held", "lock"}),
-        ({"phase": "void", "stage": "locked", "locked": {"reason": "x"}}, {"unlock", "close_shoe"}),
+        ({"dealer": None}, {"void_round", "lock"}),
+        ({"dealer": {"id": 7, "name": "Sato"}}, {"void_round", "free_seat", "lock"}),
+        ({"dealer": None, "phase": "settled"}, {"lock", "close_shoe"}),
+        ({"dealer": None, "stopped": True}, {"void_round", "resume", "lock"}),
+        ({"dealer": None, "pit_called": True}, {"void_round", "resume", "lock"}),
+        ({"dealer": None, "fault": {"held": True}}, {"void_round", "release_held", "lock"}),
+        (
+            {"dealer": None, "phase": "void", "stage": "locked", "locked": {"reason": "x"}},
+            {"unlock", "close_shoe"},
+        ),
     ],
 )
 def test_only_what_can_be_done_now_is_offered(run, changes, allowed):
