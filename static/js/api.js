@@ -21,8 +21,9 @@ export class Refusal extends Error {
 export class Unanswered extends Error {}
 
 /** Ask once. Throws Refusal for an answer of 4xx, Unanswered when it is not known what happened. */
-export async function ask(method, path, body, { timeoutMs = TIMEOUT_MS } = {}) {
+export async function ask(method, path, body, { timeoutMs = TIMEOUT_MS, byItself = false } = {}) {
   const headers = { Accept: "application/json" };
+  if (byItself) headers["X-By-Itself"] = "1";
   if (method !== "GET") {
     headers["Content-Type"] = "application/json";
     headers["X-CSRFToken"] = $('meta[name="csrf-token"]')?.content ?? "";
@@ -50,6 +51,19 @@ export async function ask(method, path, body, { timeoutMs = TIMEOUT_MS } = {}) {
 }
 
 export const get = (path) => ask("GET", path);
+
+let over = false;
+
+/** Note whether the session is over: a page without one has nothing to ask by itself. */
+export function noteSession(ended) {
+  over = ended;
+}
+
+/** Ask what the page wants to know by itself: it keeps no session open. */
+export async function look(path) {
+  if (over) throw new Refusal(401, { code: "unauthorized" });
+  return ask("GET", path, undefined, { byItself: true });
+}
 export const post = (path, body = {}) => ask("POST", path, body);
 
 /**

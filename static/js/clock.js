@@ -74,5 +74,12 @@ const dates = new Intl.DateTimeFormat("sv-SE", DATE);
 export const formatTime = (ms) => times.format(ms);
 /** 21:04:10 with its zone's name. */
 export const formatTimeZone = (ms) => zoned.format(ms);
+const minutes = new Intl.DateTimeFormat("en-GB", { ...TIME, second: undefined });
+/** 21:04, for charts. */
+export const formatMinute = (ms) => minutes.format(ms);
+/** 2026-11-29. */
+export const formatDate = (ms) => dates.format(ms);
+/** 2026-11-29 21:04. */
+export const formatDateMinute = (ms) => `${dates.format(ms)} ${minutes.format(ms)}`;
 /** 2026-11-29 21:04:10. */
 export const formatDateTime = (ms) => `${dates.format(ms)} ${times.format(ms)}`;

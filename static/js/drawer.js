@@ -1,6 +1,6 @@
 // One table opened in the pit: links, hands, wagers, chart, and what a supervisor may do.
 
-import { get, newId, postUntilAnswered } from "./api.js";
+import { get, look, newId, postUntilAnswered } from "./api.js";
 import { cardChip } from "./cards.js";
 import { drawGgr } from "./chart.js";
 import { formatAge } from "./clock.js";
@@ -13,6 +13,7 @@ import { formatMoney } from "./money.js";
 import { announce, notify } from "./page.js";
 import { allowed, tileState } from "./pit_view.js";
 import { drawRoad } from "./road.js";
+import { makeRounds } from "./rounds_list.js";
 import { pairs, voidPreview, wagersTable } from "./roundview.js";
 
 const ACTIONS = ["void_round", "release_held", "resume", "free_seat", "lock", "unlock", "close_shoe"];
@@ -105,12 +106,13 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
   const roundLink = h("p", {});
   const wagers = h("div", { "data-testid": "drawer-wagers" });
   const chart = h("div", { class: "chart", "data-testid": "chart" });
+  const rounds = makeRounds({ currency, onRounds: (newest) => drawGgr(chart, newest, currency()) });
   const road = h("div", {});
   const part = (key, ...content) => h("section", { class: "drawer-part" }, h("h3", { text: t(key) }), ...content);
   $("#drawer-body", root).append(
     message,
     actions,
-    h("div", { class: "drawer-columns" }, part("pit.table", facts), part("pit.links", links), part("pit.round", hands, roundLink), part("pit.road", road), part("pit.ggr", chart), part("round.wagers", wagers)),
+    h("div", { class: "drawer-columns" }, part("pit.table", facts), part("pit.links", links), part("pit.round", hands, roundLink), part("pit.road", road), part("pit.ggr", chart), part("round.wagers", wagers), part("pit.rounds", rounds.element)),
   );
   let shown = null;
   let busy = false;
@@ -140,7 +142,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
       return;
     }
     try {
-      const answer = await get(`/api/rounds/${round.id}/wagers`);
+      const answer = await look(`/api/rounds/${round.id}/wagers`);
       if (key === wagersKey) wagers.replaceChildren(wagersTable(answer.wagers.slice(-PREVIEW_ROWS), currency()));
     } catch (error) {
       wagersKey = "";
@@ -186,7 +188,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
           : h("span", { class: "muted", text: t("pit.no_round") }),
       );
       drawRoad(road, view.road, [...new Set((view.road[0]?.marks ?? []).map((mark) => mark.position))]);
-      drawGgr(chart, view, currency());
+      rounds.update(item, view);
       drawWagers(item, view);
     },
     show() {

@@ -5,7 +5,7 @@
 // The socket only listens; bets and commands go by request (api.js).
 
 import { io } from "../vendor/socket.io.esm.min.js";
-import { get } from "./api.js";
+import { look } from "./api.js";
 import { ServerClock } from "./clock.js";
 
 const ACK_MS = 4000;
@@ -64,7 +64,7 @@ export class Live extends EventTarget {
   #watched = new Set();
   #timers = [];
 
-  constructor({ socket = null, fetchJson = get, clock = new ServerClock() } = {}) {
+  constructor({ socket = null, fetchJson = look, clock = new ServerClock() } = {}) {
     super();
     this.clock = clock;
     this.state = "connecting";
@@ -118,6 +118,16 @@ export class Live extends EventTarget {
   /** Say something that may be lost, only while connected: never kept and sent late. */
   say(name, body) {
     if (this.socket.connected) this.socket.volatile.emit(name, body);
+  }
+
+  /** Ask something that may be lost, only while connected; null when no answer comes. */
+  async ask(name, body) {
+    if (!this.socket.connected) return null;
+    try {
+      return await this.socket.timeout(ACK_MS).emitWithAck(name, body);
+    } catch {
+      return null;
+    }
   }
 
   /** Ask what was missed; one question at a time per table. */

@@ -1,6 +1,6 @@
 // The list of tables: what is open, how long bets are still taken, how the shoe went.
 
-import { get } from "./api.js";
+import { get, look } from "./api.js";
 import { secondsLeft } from "./clock.js";
 import { $, h, icon, setShown, setText } from "./dom.js";
 import { either, language, t } from "./i18n.js";
@@ -64,7 +64,7 @@ function makeRow(item) {
 }
 
 async function loadTables() {
-  const tables = await get("/api/tables");
+  const tables = await look("/api/tables");
   for (const item of tables) {
     if (rows.has(item.table)) continue;
     const row = makeRow(item);

@@ -3,6 +3,7 @@
 import { formatTime } from "./clock.js";
 import { $, h, icon, renderOnce } from "./dom.js";
 import { t } from "./i18n.js";
+import { watchSession } from "./session_watch.js";
 
 const YEAR_S = 365 * 24 * 3600;
 
@@ -57,3 +58,4 @@ export function notify(element, kind, text) {
 }
 
 setUpTheme();
+if (document.body.dataset.role) watchSession();

@@ -1,6 +1,6 @@
 // The pit: alarms first, every table in its fixed place, one table opened in the drawer.
 
-import { get, post } from "./api.js";
+import { get, look, post } from "./api.js";
 import { formatAge, formatTime } from "./clock.js";
 import { makeDrawer } from "./drawer.js";
 import { $, h, icon, setShown, setText } from "./dom.js";
@@ -30,7 +30,7 @@ const drawer = makeDrawer({ root: $("#drawer"), live, supervisor, fresh, onDone:
 
 async function load() {
   try {
-    data = await get("/api/pit");
+    data = await look("/api/pit");
     takenAt = performance.now();
     for (const item of data.tables) live.watch(item.table);
   } catch (error) {

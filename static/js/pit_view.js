@@ -44,15 +44,14 @@ export function allowed(view) {
   };
 }
 
-/** Gross gaming revenue of settled rounds, in order, and its running sum; minor units. */
+/** Gross gaming revenue of the newest shoe's settled rounds, in order, and its running sum. */
 export function ggrSeries(rounds) {
   let sum = 0;
   return rounds
-    .filter((round) => round.wagers && round.payouts_minor !== null && !round.void)
-    .map((round) => {
-      // The hold is stake and deposit; what of it does not come back is the house's.
-      const ggr = round.wagers.held_minor - round.payouts_minor;
+    .filter((round) => round.shoe === rounds[0].shoe && round.phase === "settled")
+    .toReversed()
+    .map(({ number, ggr_minor: ggr }) => {
       sum += ggr;
-      return { number: round.number, ggr, sum };
+      return { number, ggr, sum };
     });
 }

@@ -1,6 +1,6 @@
 // The player's table: countdown, felt, chips, wallet, results. What is shown came from the studio.
 
-import { get } from "./api.js";
+import { get, look } from "./api.js";
 import { Bets, holdFor } from "./bets.js";
 import { formatSpan, formatTime, formatTimeZone, secondsLeft } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
@@ -216,9 +216,9 @@ async function loadEndings() {
   const id = round()?.id;
   if (!id) return;
   try {
-    const { wagers } = await get(`/api/rounds/${id}/wagers`);
+    const { wagers } = await look(`/api/rounds/${id}/wagers`);
     if (id === round()?.id) bets.load(wagers);
-    drawWallet(await get("/api/me"));
+    drawWallet(await look("/api/me"));
     await loadHistory();
   } catch {
     setTimeout(loadEndings, 2000);
@@ -226,7 +226,7 @@ async function loadEndings() {
 }
 
 async function loadHistory() {
-  const { rounds } = await get("/api/history?limit=50");
+  const { rounds } = await look("/api/history?limit=50");
   const own = session.take(rounds).filter((one) => one.phase === "settled" || one.phase === "void");
   setText($("#session-net"), formatSigned(session.netMinor, me.currency, language));
   renderOnce($("#session-rounds"), own.map((one) => `${one.round_id}${one.phase}`).join(), () => own.slice(0, 8).map(historyRow));

@@ -1,6 +1,6 @@
 // One round on its own page: every card, wager and event, and its void while it runs.
 
-import { get } from "./api.js";
+import { get, look } from "./api.js";
 import { actionButtons, perform } from "./drawer.js";
 import { $, h } from "./dom.js";
 import { errorText } from "./errors.js";
@@ -8,7 +8,8 @@ import { handWords, positionShort } from "./felt.js";
 import { cardChip } from "./cards.js";
 import { Live } from "./live.js";
 import { notify } from "./page.js";
-import { cardsTable, pairs, roundFacts, timeline, wagersTable } from "./roundview.js";
+import { cardsTable, pairs, roundFacts, wagersTable } from "./roundview.js";
+import { timeline } from "./timeline.js";
 import { makeVerify } from "./verify.js";
 
 const id = $("#main").dataset.round;
@@ -31,12 +32,12 @@ function summary(round) {
 
 async function load() {
   try {
-    const [answer, { wagers }] = await Promise.all([get(`/api/rounds/${id}`), get(`/api/rounds/${id}/wagers`)]);
+    const [answer, { wagers }] = await Promise.all([look(`/api/rounds/${id}`), look(`/api/rounds/${id}/wagers`)]);
     table = answer.table;
     summary(answer.round);
     $("#cards").replaceChildren(cardsTable(answer.round, answer.events));
     $("#wagers").replaceChildren(wagersTable(wagers, currency));
-    $("#timeline").replaceChildren(timeline(answer.events));
+    $("#timeline").replaceChildren(timeline(answer.events, currency));
     await verify.update(answer.round);
     if (!feed) feed = live.watch(table);
     drawActions();

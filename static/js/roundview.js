@@ -4,14 +4,15 @@ import { cardChip } from "./cards.js";
 import { formatTime } from "./clock.js";
 import { h } from "./dom.js";
 import { positionShort } from "./felt.js";
-import { either, has, language, reasonWords, t } from "./i18n.js";
+import { has, language, reasonWords, t } from "./i18n.js";
 import { formatMoney, formatNumber } from "./money.js";
 
 const SHORT = 12;
 
-function dataTable(heads, rows, { label, empty }) {
+/** A table in a frame that scrolls by itself; words in its place when it has no rows. */
+export function dataTable(heads, rows, { label, empty }) {
   if (!rows.length) return h("p", { class: "muted", text: empty });
-  const head = h("tr", {}, ...heads.map(([text, numeric]) => h("th", { scope: "col", class: numeric ? "number" : null, text })));
+  const head = h("tr", {}, ...heads.map(([text, numeric]) => h("th", { scope: "col", class: typeof numeric === "string" ? numeric : numeric ? "number" : null, text })));
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
@@ -71,28 +72,6 @@ export function wagersTable(wagers, currency) {
 export function betWords(code) {
   const [position, kind = "main"] = code.split("_");
   return t("result.where", { position: position.toUpperCase(), bet: t(`spot.${kind}`) });
-}
-
-function bodyWords(body) {
-  const skip = new Set(["commitment", "cards", "digest", "results", "marks", "hands", "carry", "options", "scope", "round_id"]);
-  const parts = Object.entries(body).filter(([name, value]) => !skip.has(name) && value !== null && typeof value !== "object" && value !== "");
-  return parts.map(([name, value]) => `${name} ${name.endsWith("_ms") ? formatTime(value) : value}`).join(" · ");
-}
-
-/** Every event in order. Bodies are public: a sealed card is not in them. */
-export function timeline(events) {
-  const rows = events.map((event) =>
-    h(
-      "tr",
-      {},
-      cell(String(event.seq), true),
-      cell(formatTime(event.at_ms), true),
-      h("td", {}, h("b", { text: either(`event.${event.kind}`, "event.other", { kind: event.kind }) })),
-      h("td", { class: "small", text: bodyWords(event.body) }),
-      h("td", { class: "code", title: event.hash ?? "", text: event.hash ? `${event.hash.slice(0, 8)}…` : "" }),
-    ),
-  );
-  return dataTable([[t("round.seq"), true], [t("round.at"), true], [t("round.event")], [t("round.details")], [t("round.hash")]], rows, { label: t("round.timeline"), empty: t("round.no_events") });
 }
 
 /** What a void gives back: open wagers and the sum of their holds. */

@@ -1,12 +1,12 @@
 // The dealer's station: one instruction, the next step, and never a card before its reveal.
 
-import { get, newId, postUntilAnswered } from "./api.js";
+import { get, newId, post, postUntilAnswered } from "./api.js";
 import { cardChip } from "./cards.js";
 import { formatAge, formatTime, secondsLeft } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { $, h, icon, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
-import { language, otherLanguage, t } from "./i18n.js";
+import { language, otherLanguage, t, tn } from "./i18n.js";
 import { guardKeys } from "./keys.js";
 import { Live } from "./live.js";
 import { announce, drawConnection } from "./page.js";
@@ -26,6 +26,7 @@ const other = otherLanguage();
 let feed = null;
 let pending = false;
 let lostAt = null;
+let unsent = 0;
 
 const view = () => feed?.view ?? null;
 const seated = () => view()?.dealer?.id === person;
@@ -223,6 +224,39 @@ async function ask(name, title, text, confirm) {
   if (answer !== null) await command(name);
 }
 
+// Unsent reports --------------------------------------------------------------------------
+
+/** Give the station's sign of life; the answer says what the scanner still keeps. */
+async function beat() {
+  if (!seated()) return drawUnsent(0);
+  const answer = live.state === "polling" ? await post(`/api/tables/${table}/station`).catch(() => null) : await live.ask("station", { table });
+  if (answer?.taken) drawUnsent(answer.queued ?? 0);
+}
+
+function drawUnsent(count) {
+  if (count > 0 && unsent === 0) announce(tn("station.unsent", count));
+  unsent = count;
+  setText($("#unsent"), count > 0 ? tn("station.unsent", count) : "");
+  setShown($("#unsent"), count > 0);
+}
+
+const unsentWarning = () => h("p", { class: "notice warn", "data-testid": "unsent-warning" }, icon("triangle-alert"), h("span", { text: tn("station.ask.unsent", unsent) }));
+
+async function leaveSeat() {
+  const body = [unsent > 0 ? unsentWarning() : null, h("p", { text: t("station.ask.leave") })].filter(Boolean);
+  const answer = await confirmDialog({ title: t("station.ask.leave_title"), body, confirm: t("station.leave"), testid: "leave_seat", danger: unsent > 0 });
+  if (answer !== null) await command("leave_seat");
+}
+
+/** Going to the list keeps the seat; while reports are unsent the dealer is asked first. */
+async function goAway(event) {
+  if (unsent === 0) return;
+  event.preventDefault();
+  const there = event.currentTarget.href;
+  const answer = await confirmDialog({ title: t("station.ask.away_title"), body: [unsentWarning()], confirm: t("nav.tables"), testid: "away", danger: true });
+  if (answer !== null) location.assign(there);
+}
+
 function repeat() {
   const now = view();
   if (!now) return;
@@ -260,7 +294,8 @@ function listen() {
   $("#unreadable").addEventListener("click", () => command("unreadable"));
   $("#cut").addEventListener("click", () => ask("cut_card", t("station.ask.cut_title"), t("station.ask.cut"), t("station.cut_card")));
   $("#stop").addEventListener("click", () => command("stop"));
-  $("#leave").addEventListener("click", () => ask("leave_seat", t("station.ask.leave_title"), t("station.ask.leave"), t("station.leave")));
+  $("#leave").addEventListener("click", leaveSeat);
+  $("#away").addEventListener("click", goAway);
   guardKeys({ F2: $("#repeat"), F4: $("#call"), F6: $("#primary"), F7: $("#cut"), F8: $("#unreadable"), F9: $("#stop") });
   document.addEventListener("visibilitychange", keepAwake);
   live.addEventListener("table", (event) => {
@@ -288,5 +323,5 @@ feed = live.watch(table);
 live.start();
 drawConnection($("#connection"), live);
 setInterval(tick, TICK_MS);
-setInterval(() => live.say("station", { table }), HEARTBEAT_MS);
+setInterval(beat, HEARTBEAT_MS);
 get("/api/me").catch((error) => say("bad", errorText(error)));

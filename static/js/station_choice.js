@@ -1,6 +1,6 @@
 // Before a table is taken: which tables there are, and who sits there.
 
-import { get } from "./api.js";
+import { look } from "./api.js";
 import { $, h, icon, setShown } from "./dom.js";
 import { errorText } from "./errors.js";
 import { t } from "./i18n.js";
@@ -28,7 +28,7 @@ function row(item) {
 
 async function load() {
   try {
-    const tables = await get("/api/tables");
+    const tables = await look("/api/tables");
     $("#choice").replaceChildren(...tables.map(row));
     setShown($("#empty"), tables.length === 0);
   } catch (error) {

@@ -168,26 +168,19 @@ def test_only_what_can_be_done_now_is_offered(run, changes, allowed):
     assert {name for name, can in may.items() if can} == allowed
 
 
-def test_revenue_is_what_of_the_holds_did_not_come_back(run):
+def test_revenue_is_summed_over_the_settled_rounds_of_the_newest_shoe(run):
     rounds = [
-        {
-            "number": 1,
-            "wagers": {"turnover_minor": 500, "held_minor": 1000},
-            "payouts_minor": 0,
-            "void": None,
-        },
-        {
-            "number": 2,
-            "wagers": {"turnover_minor": 500, "held_minor": 1000},
-            "payouts_minor": 1500,
-            "void": None,
-        },
-        {"number": 3, "wagers": None, "payouts_minor": 700, "void": {"reason": "x"}},
+        {"shoe": 4, "number": 13, "phase": "betting", "ggr_minor": 0},
+        {"shoe": 4, "number": 12, "phase": "settled", "ggr_minor": -500},
+        {"shoe": 4, "number": 11, "phase": "void", "ggr_minor": 0},
+        {"shoe": 4, "number": 10, "phase": "settled", "ggr_minor": 1000},
+        {"shoe": 3, "number": 9, "phase": "settled", "ggr_minor": 77},
     ]
     assert run("pit_view.js", "return m.ggrSeries(arg);", rounds) == [
-        {"number": 1, "ggr": 1000, "sum": 1000},
-        {"number": 2, "ggr": -500, "sum": 500},
+        {"number": 10, "ggr": 1000, "sum": 1000},
+        {"number": 12, "ggr": -500, "sum": 500},
     ]
+    assert run("pit_view.js", "return m.ggrSeries(arg);", []) == []
 
 
 def test_a_void_gives_back_the_whole_hold_of_every_open_wager(run):

@@ -1,0 +1,78 @@
+// A round's events as sentences. Bodies are public: a card that is still sealed is not in them.
+
+import { cardChip } from "./cards.js";
+import { formatTime } from "./clock.js";
+import { h } from "./dom.js";
+import { positionShort } from "./felt.js";
+import { either, has, language, reasonWords, t, tn } from "./i18n.js";
+import { formatMoney } from "./money.js";
+import { dataTable, placeWords } from "./roundview.js";
+
+/** Who did it: a person's name, or the studio itself. */
+const who = (by) => (by === "studio" ? t("told.studio") : by);
+
+function placeOf({ position, index }) {
+  if (position === null || position === undefined) return "";
+  return ["first", "verify"].includes(position) ? t(`told.place.${position}`) : placeWords({ position, index });
+}
+
+function opened(cards) {
+  const hands = new Map();
+  for (const card of cards) hands.set(card.position, [...(hands.get(card.position) ?? []), card]);
+  return [...hands].map(([position, own]) =>
+    h("span", { class: "told-hand" }, h("b", { text: position === "burn" ? t("verify.burn") : positionShort(position) }), ...own.map((card) => cardChip(card.card))),
+  );
+}
+
+/** The values of an event's body as people write them. */
+function values(body, currency) {
+  const money = (minor) => (minor === undefined ? "" : formatMoney(minor, currency, language));
+  return {
+    ...body,
+    place: placeOf(body),
+    by: who(body.by ?? ""),
+    name: body.name ?? "",
+    why: body.reason ? reasonWords(body.reason) : "",
+    read: body.reason ? either(`fault.reason.${body.reason}`, "reason.own", { reason: body.reason }) : "",
+    fault: body.fault ? either(`fault.${body.fault}`, "fault.other", { code: body.fault }) : "",
+    link: body.link && has(`link.${body.link}`) ? t(`link.${body.link}`) : "",
+    closes: body.window_closes_ms ? formatTime(body.window_closes_ms) : "",
+    turnover: money(body.turnover_minor),
+    held: money(body.held_minor),
+    payouts: money(body.payouts_minor),
+  };
+}
+
+/** Which sentence tells an event: most kinds have one, some differ by what happened. */
+function sentence({ kind, body }) {
+  if (kind === "CardVerified" && body.problem) return "told.CardVerified_problem";
+  if (kind === "VerificationEnded" && !body.complete) return "told.VerificationEnded_open";
+  if (kind === "ReadFailed" && !placeOf(body)) return "told.ReadFailed_plain";
+  if (kind === "RoundSettled" && body.version > 1) return "told.RoundSettled_anew";
+  return `told.${kind}`;
+}
+
+/** What happened, as a row of nodes; empty for a kind that a newer studio may have added. */
+export function eventWords(event, currency) {
+  const key = sentence(event);
+  const told = values(event.body, currency);
+  const text = has(key) ? (typeof event.body.count === "number" ? tn(key, event.body.count, told) : t(key, told)) : "";
+  const faces = event.kind === "FirstCardTurned" ? [cardChip(event.body.card)] : opened(event.body.cards ?? []);
+  return [text ? h("span", { text }) : null, ...faces].filter(Boolean);
+}
+
+/** Every event in order. */
+export function timeline(events, currency) {
+  const rows = events.map((event) =>
+    h(
+      "tr",
+      {},
+      h("td", { class: "number", text: String(event.seq) }),
+      h("td", { class: "number", text: formatTime(event.at_ms) }),
+      h("td", {}, h("div", { class: "told" }, h("b", { text: either(`event.${event.kind}`, "event.other", { kind: event.kind }) }), ...eventWords(event, currency))),
+      h("td", { class: "code wide-only", title: event.hash ?? "", text: event.hash ? `${event.hash.slice(0, 8)}…` : "" }),
+    ),
+  );
+  const heads = [[t("round.seq"), true], [t("round.at"), true], [t("round.event")], [t("round.hash"), "wide-only"]];
+  return dataTable(heads, rows, { label: t("round.timeline"), empty: t("round.no_events") });
+}
