@@ -7,7 +7,6 @@ SHELL := /bin/bash
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
-PYTHON := $(shell config/setup.sh python)
 WORKERS ?= 2
 ARGS ?=
 
@@ -50,7 +49,7 @@ clean: ## Remove the environment and the caches; databases in var/ stay
 # The stamps are younger than the locks they were installed from: a second run has nothing to do.
 $(VENV)/.run: requirements.txt config/setup.sh
 	@config/setup.sh run
-	@test -x $(PY) && $(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	@test -x $(PY) && $(PY) -m pip --version >/dev/null 2>&1 || "$$(config/setup.sh python)" -m venv --clear $(VENV)
 	@echo "Installing what the studio runs on (once)"
 	@$(PIP) install --requirement requirements.txt
 	@touch $@

@@ -7,28 +7,29 @@ Nothing runs at import. `create_app` makes the web application; gunicorn calls i
 import json
 import os
 import secrets
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
-from typing import NoReturn, ParamSpec
 
 import click
 from flask import Flask
 from flask_socketio import SocketIO
 from sqlalchemy import Engine
 
+from studio.bench.commands import bench
 from studio.demo.client import DoorError
 from studio.demo.processes import ProcessError
 from studio.demo.run import Demo, Inside, Plan
 from studio.demo.run import as_json as demo_as_json
-from studio.demo.summary import summarise
+from studio.demo.summary import as_text, summarise
 from studio.domain.cards import DECK_SET_MAX
-from studio.domain.errors import StudioError
+from studio.domain.errors import MalformedError
 from studio.domain.game import GameConfig, Json, TheoreticalReturn
 from studio.games import GAMES, by_code
 from studio.games import game as game_by_code
@@ -47,7 +48,6 @@ from studio.services.vectors import check_vectors
 from studio.services.wagers import WagerService
 from studio.settings import (
     Settings,
-    SettingsError,
     currency_of,
     devices,
     embedded_secret,
@@ -59,6 +59,7 @@ from studio.store.people import SqlPeopleUnits
 from studio.store.schema import upgrade
 from studio.store.units import SqlUnits
 from studio.web.edge import Folders, make_edge
+from studio.web.lines import OneLineGroup, fail, one_line_errors
 from studio.web.live import SocketPublisher
 from studio.web.logs import init_logs
 from studio.web.passwords import Argon2Hasher
@@ -66,12 +67,11 @@ from studio.web.ports import need_free_port
 from studio.web.studio import Studio
 from studio.web.system import SystemClock, SystemRandomness
 
+SQLITE = "sqlite:///"
 ROOT = Path(__file__).resolve().parent
 MINUTE_MS = 60_000
 RTP_DECIMALS = 15
 FIRST_ADMINISTRATOR = "admin"
-
-P = ParamSpec("P")
 
 
 # The application --------------------------------------------------------------------------------
@@ -150,46 +150,30 @@ def open_store(database_url: str, *, currency: str) -> tuple[Engine, SqlUnits]:
     Raises:
         MalformedError: the address is wrong or the database can't be reached.
     """
-    engine = make_engine(_with_folder(database_url))
+    path = _embedded_file(database_url)
+    if path is not None:
+        database_url = f"{SQLITE}{path}"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise MalformedError(
+                "database_unreachable", f"The folder {path.parent} can't be made: {error.strerror}"
+            ) from error
+    engine = make_engine(database_url)
     upgrade(engine)
     return engine, SqlUnits(engine, clock=SystemClock(), currency=currency)
 
 
-def _with_folder(database_url: str) -> str:
-    """Make the folder of an embedded database; relative paths are meant from the project."""
-    prefix = "sqlite:///"
-    if not database_url.startswith(prefix):
-        return database_url
-    path = ROOT / database_url.removeprefix(prefix)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return f"{prefix}{path}"
+def _embedded_file(database_url: str) -> Path | None:
+    """Return the file of an embedded database; a relative path is meant from the project."""
+    is_file = database_url.startswith(SQLITE)
+    return ROOT / database_url.removeprefix(SQLITE) if is_file else None
 
 
 # The command line -------------------------------------------------------------------------------
 
 
-def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
-    """Turn the faults that a person can mend into lines on stderr; settings exit with 2."""
-
-    @wraps(command)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            command(*args, **kwargs)
-        except SettingsError as error:
-            _fail(*error.lines, status=2)
-        except StudioError as error:
-            _fail(error.message, status=1)
-
-    return guarded
-
-
-def _fail(*lines: str, status: int) -> NoReturn:
-    for line in lines:
-        click.echo(line, err=True)
-    sys.exit(status)
-
-
-@click.group()
+@click.group(cls=OneLineGroup)
 def main() -> None:
     """Back office of a live-dealer studio."""
 
@@ -278,7 +262,7 @@ def _json_of(path: Path) -> Json:
     try:
         return json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
     except (OSError, ValueError) as error:
-        _fail(f"{path} is no JSON file: {error}", status=1)
+        fail(f"{path} is no JSON file: {error}", status=1)
 
 
 def _echo_json(answer: Json) -> None:
@@ -336,19 +320,22 @@ def scan(paths: tuple[Path, ...], *, any_code: bool, as_json: bool) -> None:
     """Read cards from images, folders or a video; fails when a file can't be opened."""
     missing = [str(path) for path in paths if not path.exists()]
     if missing:
-        _fail(*(f"{path} does not exist" for path in missing), status=1)
+        fail(*(f"{path} does not exist" for path in missing), status=1)
     from scanner.decode import DecoderMissingError
     from scanner.reading import as_json_line, as_table_line, read_paths
 
-    faults = 0
+    frames = faults = 0
     try:
         for result in read_paths(paths, any_code=any_code):
             click.echo(as_json_line(result) if as_json else as_table_line(result))
+            frames += 1
             faults += result["status"] == "error"
     except DecoderMissingError as error:
-        _fail(str(error), status=1)
+        fail(str(error), status=1)
     if faults:
-        _fail(f"{faults} files can't be read as pictures", status=1)
+        fail(f"Files that can't be read as pictures: {faults}", status=1)
+    if not frames:
+        fail("There is no picture in " + ", ".join(map(str, paths)), status=1)
 
 
 @main.group()
@@ -374,7 +361,7 @@ def cards_print(deck_set: int, decks: int, output: Path) -> None:
     try:
         printed = card_sheets(output, deck_set=deck_set, decks=decks)
     except OSError as error:
-        _fail(f"{output} can't be written: {error.strerror}", status=1)
+        fail(f"{output} can't be written: {error.strerror}", status=1)
     click.echo(f"{output}: {len(printed)} cards of deck set {deck_set}. Print at 100 %, cut, then:")
     click.echo(f"  python app.py cards register --deck-set {deck_set} --decks {decks}")
 
@@ -426,6 +413,10 @@ def _offline_settings(database_url: str | None) -> Settings:
 @one_line_errors
 def audit(database_url: str | None, *, as_json: bool) -> None:
     """Re-check everything stored and name each fault."""
+    file = _embedded_file(_offline_settings(database_url).database_url)
+    if file is not None and not file.exists():
+        # A new and empty one would be called clean.
+        fail(f"There is no database at {file}", status=1)
     with _store(database_url) as units:
         faults = run_audit(units, replay=_replay)
     if as_json:
@@ -433,17 +424,19 @@ def audit(database_url: str | None, *, as_json: bool) -> None:
     else:
         for fault in faults:
             click.echo(f"{fault.code}  {fault.where}: {fault.what}")
-        click.echo("Clean: nothing is wrong." if not faults else f"{len(faults)} faults.")
+        click.echo(f"Faults: {len(faults)}." if faults else "Clean: nothing is wrong.")
     if faults:
         sys.exit(1)
 
 
 @main.command()
-@click.option("--rounds", type=click.IntRange(1), help="End after so many rounds.")
+@click.option(
+    "--rounds", type=click.IntRange(1), help="Deal so many rounds; --headless ends after them."
+)
 @click.option("--seed", type=int, help="Same seed, same cards, wagers and payouts.")
 @click.option("--headless", is_flag=True, help="No pauses for people; end with a summary.")
 @click.option("--database-url", help="Else a fresh embedded database.")
-@click.option("--port", type=int, help="Port of the studio; 8000 when people watch.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Of the studio; 8000 for people.")
 @click.option("--json", "as_json", is_flag=True, help="The summary for machines.")
 @one_line_errors
 def demo(
@@ -457,30 +450,32 @@ def demo(
 ) -> None:
     """A studio that plays by itself: simulated hands and players, everything else real."""
     if headless and rounds is None:
-        _fail("--headless needs --rounds: it ends after so many", status=2)
-    if not headless:
-        port = port or 8000
+        fail("--headless needs --rounds: it ends after so many", status=2)
+    if port is None and not headless:
+        port = 8000
+    if port is not None:
         need_free_port("127.0.0.1", port)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # However the demo is told to stop, it ends its own processes first; nohup stays nohup.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     plan = Plan(rounds=rounds, seed=seed, headless=headless, database_url=database_url, port=port)
     say: Callable[[str], None] = partial(click.echo, err=as_json)
     try:
         played, inside = Demo(plan, make_inside=_make_inside, say=say).run()
     except (ProcessError, DoorError, TimeoutError) as error:
-        _fail(str(error), status=1)
+        fail(str(error), status=1)
     try:
         faults = run_audit(inside.units, replay=_replay)
         totals = summarise(inside.units, played.table, audit_faults=len(faults))
     finally:
         inside.close()
-    answer = demo_as_json(played, totals.as_json())
-    if as_json:
-        _echo_json(answer)
-    else:
-        for key, value in answer.items():
-            if key != "results":
-                click.echo(f"{key:<18} {value}")
+    summary = demo_as_json(played, totals.as_json())
+    click.echo(json.dumps(summary) if as_json else as_text(summary))
     for fault in faults:
         click.echo(f"audit: {fault.code}  {fault.where}: {fault.what}", err=True)
+    if headless and played.interrupted:
+        fail(f"Stopped after {played.rounds} of {rounds} rounds.", status=1)
     if faults or totals.ledger_sum_minor:
         sys.exit(1)
 
@@ -490,6 +485,8 @@ def _make_inside() -> Inside:
     engine, units = open_store(settings.database_url, currency=currency_of(settings).code)
     return Inside(units=units, people=make_people(settings, units), close=engine.dispose)
 
+
+main.add_command(bench)
 
 if __name__ == "__main__":
     main()

@@ -23,7 +23,8 @@ _ZBAR_SYMBOLS = {"qr": "QRCODE", "code128": "CODE128"}
 def _load(name: str, *, advice: str) -> ModuleType:
     try:
         return importlib.import_module(name)
-    except ImportError as error:
+    except (ImportError, OSError) as error:
+        # OSError: the library is there, but is not one that this machine can load.
         raise DecoderMissingError(f"The decoder {name} does not load. {advice}") from error
 
 

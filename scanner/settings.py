@@ -58,7 +58,7 @@ class SimulatedCameraSettings(_Strict):
     socket: Path
     width: int = Field(default=1280, ge=320, le=1920)
     height: int = Field(default=720, ge=240, le=1080)
-    frames_per_s: float = Field(default=30.0, gt=0, le=60)
+    frames_per_s: float = Field(default=30.0, gt=0, le=240)
     severity: int = Field(default=0, ge=0, lt=len(LOOKS))
     seed: int = Field(default=1, ge=0)
     gap_frames: int = Field(default=GAP_FRAMES, ge=0, le=60)

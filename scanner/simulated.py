@@ -67,8 +67,10 @@ class _Order:
     """What lies on the glass from a frame number on."""
 
     scene: MatLike
+    empty_from: int
+    """The frame since which the glass is shown empty ..."""
     empty_until: int
-    """The glass is shown empty before this frame."""
+    """... and the one from which the scene is shown."""
 
 
 class SimulatedCamera:
@@ -96,7 +98,7 @@ class SimulatedCamera:
         self._table = felt(rng, width=width, height=height)
         self._noise = Noise(rng, width=width, height=height, sigma=self._look.noise)
         self._empty = seen_through(self._table, self._look, rng=rng)
-        self._order = _Order(scene=self._empty, empty_until=0)
+        self._order = _Order(scene=self._empty, empty_from=0, empty_until=0)
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._frames = 0
@@ -163,8 +165,13 @@ class SimulatedCamera:
 
     def _give(self, scene: MatLike, *, gap: int) -> int:
         with self._lock:
-            self._order = _Order(scene=scene, empty_until=self._frames + gap)
-            return self._frames + gap
+            before, now = self._order, self._frames
+            # Frames that showed the empty glass already count: the hand need not wait twice.
+            is_empty = before.scene is self._empty or now < before.empty_until
+            since = before.empty_from if is_empty else now
+            shown_from = max(now, since + gap)
+            self._order = _Order(scene=scene, empty_from=since, empty_until=shown_from)
+            return shown_from
 
 
 def _face(code: str, trouble: Trouble, *, rng: np.random.Generator) -> MatLike:

@@ -94,6 +94,10 @@ class DoorClient:
         body = {"id": str(uuid.uuid4()), "command": command, **values}
         return self.post(f"/api/tables/{table}/commands", body)
 
+    def close(self) -> None:
+        """Let go of the connections: a server that ends waits for open ones."""
+        self.http.close()
+
     @property
     def cookies(self) -> str:
         """The cookie header, for the socket."""
@@ -113,7 +117,9 @@ class Watcher:
         self.changed = threading.Condition()
         self.view: dict[str, Json] = {}
         self.position: tuple[int, int] = (-1, 0)
-        self._socket: Any = socketio.Client(reconnection_delay=0.2, reconnection_delay_max=1)
+        self._socket: Any = socketio.Client(
+            reconnection_delay=0.2, reconnection_delay_max=1, handle_sigint=False
+        )
         self._socket.on("event", self._event, namespace="/live")
         self._socket.on("connect", self._watch, namespace="/live")
         self._socket.connect(
@@ -167,5 +173,5 @@ class Watcher:
             )
 
     def close(self) -> None:
-        """Leave."""
-        self._socket.disconnect()
+        """Leave; works without a server too."""
+        self._socket.shutdown()

@@ -41,11 +41,14 @@ class SimulatedDealer:
     seed: int | None
     pace: Pace
     rounds: int | None = None
+    stays: bool = False
+    """Whether the dealer keeps the seat when the rounds are played, until told to stop."""
     on_round: Callable[[int], None] = lambda _: None
     stopping: threading.Event = field(default_factory=threading.Event)
     shoe: VirtualShoe | None = None
     shoes: int = 0
     played: int = 0
+    _counted: str = ""
     _down: Draw | None = None
     _cut_card_out: bool = False
 
@@ -68,6 +71,7 @@ class SimulatedDealer:
             self.stopping.set()
             beats.join(timeout=2 * BEAT_S)
             watcher.close()
+            self.client.close()
 
     def _beat(self, watcher: Watcher) -> None:
         while not self.stopping.is_set():
@@ -78,12 +82,24 @@ class SimulatedDealer:
         while not self.stopping.is_set():
             with watcher.changed:
                 step = _step(watcher)
-            if step["code"] == "start_round" and self.played == self.rounds:
+                current = watcher.view["round"]
+            self._count(current)
+            if self.played == self.rounds:
+                self._take_away()
+                if self.stays:
+                    self.stopping.wait()
                 return
             answer = self._act(step)
             waits_for_people = step["code"] in {"held", "stopped", "locked"}
             limit_s = None if waits_for_people and self.rounds is None else STALL_S
             self._wait(watcher, step, answer, limit_s)
+
+    def _count(self, current: Json) -> None:
+        if current is None or current["phase"] != "settled" or current["id"] == self._counted:
+            return
+        self._counted = current["id"]
+        self.played += 1
+        self.on_round(self.played)
 
     def _wait(
         self, watcher: Watcher, step: Json, answer: Json | None, limit_s: float | None
@@ -137,12 +153,7 @@ class SimulatedDealer:
 
     def _reveal(self) -> Json:
         self.stopping.wait(self.pace.reveal_s)
-        answer = self.client.command(self.table, "reveal")
-        snapshot = self.client.get(f"/api/tables/{self.table}")
-        if snapshot["seq"] >= answer["seq"] and snapshot["view"]["phase"] == "settled":
-            self.played += 1
-            self.on_round(self.played)
-        return answer
+        return self.client.command(self.table, "reveal")
 
     def _load(self) -> Json:
         deck_set = self.deck_sets[self.shoes % len(self.deck_sets)]

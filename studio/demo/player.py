@@ -6,6 +6,8 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import requests
+
 from studio.demo.client import DoorClient, DoorError, Watcher
 from studio.demo.world import generator
 from studio.domain.game import Json
@@ -43,6 +45,7 @@ class SimulatedPlayer:
         with self._busy:
             if self.watcher is not None:
                 self.watcher.close()
+            self.client.close()
 
     def _event(self, envelope: Json) -> None:
         if envelope["kind"] != "RoundOpened":
@@ -63,6 +66,8 @@ class SimulatedPlayer:
                 self._place(str(opened["round_id"]), bet, rng)
             except DoorError as error:
                 self.refused.append(error.code)
+            except requests.RequestException:
+                self.refused.append("no_answer")
 
     def _place(self, round_id: str, bet: str, rng: random.Random) -> None:
         body = {"id": str(uuid.uuid4()), "bet": bet, "stake_minor": rng.choice(CHIPS_MINOR)}

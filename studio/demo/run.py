@@ -11,13 +11,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
+
+import requests
+from socketio.exceptions import SocketIOError
 
 from studio.demo.camera import CameraHand
 from studio.demo.client import DoorClient
 from studio.demo.dealer import Pace, SimulatedDealer
 from studio.demo.player import SimulatedPlayer
-from studio.demo.processes import Processes, free_port, wait_until_ready
+from studio.demo.processes import ProcessError, Processes, free_port, wait_until_ready
 from studio.demo.world import manifest
+from studio.domain.errors import RefusedError
 from studio.domain.game import Json
 from studio.services.people import NewPerson, PeopleService, PersonChange
 from studio.services.ports import Actor, DeckSet, Role
@@ -36,6 +41,12 @@ DECKS = 8
 DECK_SETS = (1, 2)
 DEVICE = "demo-camera"
 CAMERA_READY_S = 30
+FOLDER_BYTES_MAX = 60
+"""A longer path of the system's temporary folder leaves too little for the camera's socket."""
+STOP_S = 15.0
+"""How long the dealer's last request is waited for."""
+NOTICE_S = 2.0
+"""How long after a broken connection a process may take to be seen as ended."""
 STUDIO = Actor(id=0, name="studio", role=None)
 
 
@@ -67,12 +78,19 @@ class Played:
     table: str
     rounds: int
     seconds: float
+    interrupted: bool
     wagers_placed: int
     wagers_undone: int
     wagers_refused: list[str]
 
 
 Say = Callable[[str], None]
+
+
+def _short_folder() -> str | None:
+    """Return where to make the folder: a socket's path has to be short on every system."""
+    own = tempfile.gettempdir()
+    return "/tmp" if len(os.fsencode(own)) > FOLDER_BYTES_MAX else None  # noqa: S108
 
 
 class Demo:
@@ -86,13 +104,13 @@ class Demo:
         self._password = secrets.token_urlsafe(9)
         self._key = secrets.token_urlsafe(32)
         self._table = "T1"
+        self._interrupted = False
 
     # Files and people --------------------------------------------------------------------------
 
     @contextmanager
     def _folder(self) -> Iterator[Path]:
-        # A socket's path is short on every system, so that the folder is a temporary one.
-        with tempfile.TemporaryDirectory(prefix="studio-demo-") as name:
+        with tempfile.TemporaryDirectory(prefix="studio-demo-", dir=_short_folder()) as name:
             yield Path(name)
 
     def _environment(self, folder: Path, port: int) -> dict[str, str]:
@@ -124,7 +142,8 @@ class Demo:
                 url=f"http://{self._plan.host}:{port}",
                 table=self._table,
                 device=DEVICE,
-                fps=60 if headless else 30,
+                fps=120 if headless else 30,
+                gap_frames=6 if headless else 4,
             )
         )
 
@@ -139,6 +158,7 @@ class Demo:
     def _prepare(self, inside: Inside) -> None:
         known = {one.username: one for one in inside.people.list()}
         names = [*STAFF, *((name, Role.PLAYER) for name in (*PLAYERS, GUEST))]
+        _need_demo_people(inside, {name for name, _ in names})
         for name, role in names:
             if name in known:
                 change = PersonChange(password=self._password, active=True)
@@ -148,7 +168,7 @@ class Demo:
                 STUDIO,
                 NewPerson(
                     username=name,
-                    display_name=name.capitalize(),
+                    display_name=_display_name(name),
                     role=role,
                     password=self._password,
                     language="en",
@@ -183,12 +203,23 @@ class Demo:
             self._prepare(inside)
             inside.close()
             with Processes(folder=folder) as processes:
-                played = self._play(processes, folder, environment, port)
+                try:
+                    played = self._play(processes, folder, environment, port)
+                except (requests.RequestException, SocketIOError, ConnectionError) as error:
+                    self._explain(error, processes)
             inside = self._make_inside()
             leaving.callback(inside.close)
             # The folder, and the embedded database in it, stay until the summary is made.
             keep = leaving.pop_all()
         return played, Inside(units=inside.units, people=inside.people, close=keep.close)
+
+    def _explain(self, error: Exception, processes: Processes) -> NoReturn:
+        """A connection broke: most likely because the process behind it has ended."""
+        until_s = time.monotonic() + NOTICE_S
+        while time.monotonic() < until_s:
+            processes.check()
+            threading.Event().wait(0.05)
+        raise ProcessError(f"The demo lost a connection: {type(error).__name__}.") from error
 
     def _play(
         self, processes: Processes, folder: Path, environment: dict[str, str], port: int
@@ -203,23 +234,24 @@ class Demo:
         dealer = self._dealer(url, folder)
         for player in players:
             player.start()
-        self._announce(url, processes)
         started = time.perf_counter()
         try:
-            self._deal(dealer, processes)
+            self._deal(dealer, processes, url)
         finally:
+            seconds = time.perf_counter() - started
             for player in players:
                 player.stop()
         return Played(
             table=self._table,
             rounds=dealer.played,
-            seconds=round(time.perf_counter() - started, 1),
+            seconds=round(seconds, 1),
+            interrupted=self._interrupted,
             wagers_placed=sum(player.placed for player in players),
             wagers_undone=sum(player.undone for player in players),
             wagers_refused=[code for player in players for code in player.refused],
         )
 
-    def _deal(self, dealer: SimulatedDealer, processes: Processes) -> None:
+    def _deal(self, dealer: SimulatedDealer, processes: Processes, url: str) -> None:
         failures: list[BaseException] = []
 
         def deal() -> None:
@@ -228,18 +260,21 @@ class Demo:
             except Exception as error:  # noqa: BLE001  raised again in the main thread
                 failures.append(error)
 
-        thread = threading.Thread(target=deal, name="dealer")
+        thread = threading.Thread(target=deal, name="dealer", daemon=True)
         thread.start()
         try:
+            # Who reads this may press Ctrl-C: from here on it is the regular end.
+            self._announce(url, processes)
             while thread.is_alive():
-                thread.join(timeout=0.5)
+                thread.join(timeout=0.2)
                 processes.check()
         except KeyboardInterrupt:
             self._say("Stopping.")
+            self._interrupted = True
         finally:
             dealer.stopping.set()
-            thread.join()
-        if failures:
+            thread.join(timeout=STOP_S)
+        if failures and not self._interrupted:
             raise failures[0]
 
     def _players(self, url: str) -> list[SimulatedPlayer]:
@@ -268,6 +303,7 @@ class Demo:
                     client=client, name=name, table=self._table, seed=self._plan.seed, bets=bets
                 )
             )
+        admin.close()
         return players
 
     def _dealer(self, url: str, folder: Path) -> SimulatedDealer:
@@ -284,12 +320,15 @@ class Demo:
             seed=self._plan.seed,
             pace=Pace() if headless else Pace(card_s=0.7, reveal_s=1.2, between_rounds_s=6.0),
             rounds=self._plan.rounds,
+            stays=not headless,
             on_round=self._on_round,
         )
 
     def _on_round(self, number: int) -> None:
         of = f" of {self._plan.rounds}" if self._plan.rounds else ""
         self._say(f"Round {number}{of} settled.")
+        if number == self._plan.rounds and not self._plan.headless:
+            self._say("These were the rounds; the studio stays up until Ctrl-C.")
 
     def _wait_for_camera(self, processes: Processes, folder: Path) -> None:
         pause = threading.Event()
@@ -318,6 +357,26 @@ class Demo:
         for name, path, what in pages:
             self._say(f"  {name:<8} {url}{path:<22} {what}")
         self._say("Ctrl-C ends the demo.")
+
+
+def _display_name(username: str) -> str:
+    return f"{username.capitalize()} (demo)"
+
+
+def _need_demo_people(inside: Inside, names: set[str]) -> None:
+    """Refuse a database with people that no demo made: a demo gives its logins new passwords.
+
+    Raises:
+        RefusedError: `database_not_demo`.
+    """
+    for one in inside.people.list():
+        if one.username not in names or one.display_name != _display_name(one.username):
+            raise RefusedError(
+                "database_not_demo",
+                f"This database holds the login {one.username}, which no demo made: give the "
+                "demo a database of its own.",
+                username=one.username,
+            )
 
 
 def as_json(played: Played, totals: dict[str, Json]) -> dict[str, Json]:
@@ -370,6 +429,7 @@ socket = "{socket}"
 width = 960
 height = 540
 frames_per_s = {fps}
+gap_frames = {gap_frames}
 
 [uplink]
 url = "{url}"

@@ -1,6 +1,7 @@
 """What a demo did, read back from the database it left."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from studio.domain.game import Json
@@ -28,6 +29,11 @@ class Summary:
     def as_json(self) -> dict[str, Json]:
         """Return the summary as plain values."""
         return asdict(self)
+
+
+def as_text(summary: Mapping[str, Json]) -> str:
+    """Return a summary for people: one value a line, without the rounds' results."""
+    return "\n".join(f"{key:<18} {value}" for key, value in summary.items() if key != "results")
 
 
 CARD_KINDS = frozenset({"CardDrawn", "FirstCardTurned", "CardVerified"})

@@ -6,8 +6,10 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, text
 
+from studio.domain.errors import MalformedError
 from studio.store import people_tables, tables  # noqa: F401  they fill the catalogue
 from studio.store.engine import is_sqlite, read_transaction, write_transaction
 from studio.store.metadata import metadata
@@ -27,11 +29,22 @@ def alembic_config(connection: Connection) -> Config:
 
 
 def upgrade(engine: Engine, *, revision: str = "head") -> None:
-    """Migrate to a revision in one transaction; a second process waits and finds it done."""
+    """Migrate to a revision in one transaction; a second process waits and finds it done.
+
+    Raises:
+        MalformedError: `schema_unknown`.
+    """
     with write_transaction(engine) as connection:
         if not is_sqlite(engine):
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": UPGRADE_LOCK})
-        command.upgrade(alembic_config(connection), revision)
+        try:
+            command.upgrade(alembic_config(connection), revision)
+        except CommandError as error:
+            raise MalformedError(
+                "schema_unknown",
+                "The database's schema is not one of this release; a newer one may have made it: "
+                f"{error}",
+            ) from error
 
 
 def differences(engine: Engine) -> list[str]:

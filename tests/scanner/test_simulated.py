@@ -66,6 +66,27 @@ def test_a_placed_card_shows_its_code_after_an_empty_gap(camera, look, digits):
     assert {reading.text for reading in look(camera).readings} == {digits(10)}
 
 
+def test_frames_of_the_emptied_glass_count_for_the_gap(camera, look, digits):
+    order(camera, op="place", code=digits(3))
+    skip_gap(camera)
+    camera.read()
+    order(camera, op="clear")
+    assert look(camera).cards_in_view == 0
+    order(camera, op="place", code=digits(4))
+    for _ in range(GAP_FRAMES - 1):
+        assert look(camera).cards_in_view == 0
+    assert {reading.text for reading in look(camera).readings} == {digits(4)}
+
+
+def test_a_card_laid_on_a_card_is_seen_after_a_whole_gap(camera, look, digits):
+    order(camera, op="place", code=digits(3))
+    skip_gap(camera)
+    camera.read()
+    order(camera, op="place", code=digits(4))
+    assert [look(camera).cards_in_view for _ in range(GAP_FRAMES)] == [0] * GAP_FRAMES
+    assert {reading.text for reading in look(camera).readings} == {digits(4)}
+
+
 @pytest.mark.parametrize(
     ("trouble", "cards", "code", "foreign"),
     [

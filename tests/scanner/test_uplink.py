@@ -11,7 +11,7 @@ import structlog
 
 from scanner.confirm import Reason, Report, ReportKind
 from scanner.sighting import Decoder
-from scanner.uplink import Door, Health, QueueFullError, ReportQueue, Uplink
+from scanner.uplink import VIDEO_FRESH_MS, Door, Health, QueueFullError, ReportQueue, Uplink
 
 WAIT_S = 20.0
 WALL_MS = 1_700_000_000_000
@@ -217,6 +217,19 @@ def test_heartbeats_tell_of_both_links(office, open_queue, open_uplink):
         {"table": "T1", "link": link, "frame_age_ms": 5, "fps": 30.0, "queued": 0}
         for link in ("scanner", "video")
     ]
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "links"),
+    [
+        (None, ("scanner",)),
+        (0, ("scanner", "video")),
+        (VIDEO_FRESH_MS, ("scanner", "video")),
+        (VIDEO_FRESH_MS + 1, ("scanner",)),
+    ],
+)
+def test_a_camera_that_gives_no_new_picture_has_no_video_heartbeat(age_ms, links):
+    assert Health(frame_age_ms=age_ms, frames_per_s=0).links == links
 
 
 def test_another_epoch_fetches_the_manifest_again(office, open_queue, open_uplink):

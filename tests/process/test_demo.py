@@ -1,0 +1,336 @@
+"""The demo as its user runs it: same seed, same play, on any database; nothing left behind."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from studio.demo.camera import CameraHand
+from studio.demo.client import DoorClient
+from studio.demo.dealer import Pace, SimulatedDealer
+from studio.demo.processes import clean_environment, free_port
+from studio.services.people import NewPerson
+from studio.services.ports import Actor, Role
+from tests.process.conftest import SEED, SHORT_ROUNDS, play
+from tests.process.playhouse import ROOT, WAIT_S, inside, run_app, until
+
+pytestmark = pytest.mark.process
+
+KEYS = {
+    *("rounds", "shoes", "cards_read", "rescans", "wagers", "turnover_minor", "payouts_minor"),
+    *("ledger_sum_minor", "audit_faults", "wagers_refused", "results"),
+}
+SAME = ("rounds", "cards_read", "wagers", "turnover_minor", "payouts_minor", "results")
+"""What the same seed gives again, on whatever database; how often a camera looks is chance."""
+ROUNDS_OF_TWO_SHOES = 14
+"""The demo's shoes end in their thirteenth round at the latest."""
+
+
+def alike(summary: dict[str, Any]) -> dict[str, Any]:
+    return {key: summary[key] for key in SAME}
+
+
+def need_sound(summary: dict[str, Any]) -> None:
+    assert set(summary) >= KEYS
+    for key in ("ledger_sum_minor", "audit_faults", "wagers_refused", "voided"):
+        assert summary[key] == 0
+    assert len(summary["results"]) == summary["rounds"]
+
+
+def test_a_demo_says_what_it_played(short_demo):
+    _, summary = short_demo
+    need_sound(summary)
+    assert (summary["rounds"], summary["shoes"]) == (SHORT_ROUNDS, 1)
+    assert summary["cards_read"] >= 13 * SHORT_ROUNDS
+    assert summary["wagers"] >= 5 * SHORT_ROUNDS - summary["wagers_undone"]
+    assert summary["turnover_minor"] > 0
+
+
+def test_a_longer_demo_begins_alike_and_changes_the_shoe(short_demo, tmp_path):
+    _, short = short_demo
+    summary = play(rounds=ROUNDS_OF_TWO_SHOES, url=f"sqlite:///{tmp_path / 'studio.db'}")
+    need_sound(summary)
+    assert (summary["rounds"], summary["shoes"]) == (ROUNDS_OF_TWO_SHOES, 2)
+    assert summary["results"][:SHORT_ROUNDS] == short["results"]
+    assert summary["rescans"] >= 1
+
+
+def test_a_second_demo_on_the_same_database_takes_a_fresh_table(short_demo, tmp_path):
+    file, first = short_demo
+    for part in file.parent.glob(f"{file.name}*"):
+        shutil.copy(part, tmp_path)
+    second = play(rounds=SHORT_ROUNDS, url=f"sqlite:///{tmp_path / file.name}")
+    need_sound(second)
+    assert (first["table"], second["table"]) == ("T1", "T2")
+    assert alike(second) == alike(first)
+
+
+@pytest.mark.postgresql
+def test_on_postgresql_the_same_seed_plays_the_same(short_demo, postgresql_url):
+    _, first = short_demo
+    summary = play(rounds=SHORT_ROUNDS, url=postgresql_url)
+    need_sound(summary)
+    assert alike(summary) == alike(first)
+    audited = run_app("audit", "--json", "--database-url", postgresql_url)
+    assert (audited.returncode, json.loads(audited.stdout)["count"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("--headless",), 2, "--headless needs --rounds"),
+        (("--headless", "--rounds", "0"), 2, "--rounds"),
+        (("--headless", "--rounds", "x"), 2, "--rounds"),
+        (("--headless", "--rounds", "1", "--seed", "1.5"), 2, "--seed"),
+        (("--headless", "--rounds", "1", "--database-url", "mysql://x/y"), 2, "database_url"),
+        (
+            (
+                "--headless",
+                "--rounds",
+                "1",
+                "--database-url",
+                "postgresql+psycopg://x@127.0.0.1:9/y",
+            ),
+            1,
+            "can't be opened",
+        ),
+        (("--rounds", "1", "--port", "99999"), 2, "--port"),
+        (("--hedless",), 2, "No such option"),
+    ],
+)
+def test_wrong_options_are_named_and_nothing_starts(arguments, status, said):
+    ended = run_app("demo", *arguments)
+    assert ended.returncode == status
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_a_busy_port_is_named():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        for mode in ((), ("--headless", "--rounds", "1")):
+            ended = run_app("demo", "--port", str(port), *mode)
+            assert ended.returncode == 1
+            assert ended.stderr.startswith(f"port {port} is in use")
+            assert len(ended.stderr.splitlines()) == 1
+
+
+# Being ended ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A temporary folder for the demo's own; the path of a socket in it may not be long."""
+    with tempfile.TemporaryDirectory(prefix="t-") as name:
+        yield Path(name)
+
+
+class Running:
+    """A demo that runs, and what it has said so far."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", out: Path) -> None:
+        self.process = process
+        self._out = out
+
+    def said(self) -> str:
+        return self._out.read_text(errors="replace")
+
+    def children(self) -> list[int]:
+        file = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in file.read_text().split()]
+
+    def wait(self) -> int:
+        return self.process.wait(timeout=WAIT_S)
+
+
+@contextmanager
+def demo(short_folder: Path, *arguments: str) -> Iterator[Running]:
+    """Start a demo; whatever happens, it and its processes end with the test."""
+    out = short_folder / "said.txt"
+    with out.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "app.py", "demo", "--seed", SEED, *arguments],
+            cwd=ROOT,
+            env=clean_environment() | {"PYTHONUNBUFFERED": "1", "TMPDIR": str(short_folder)},
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    running = Running(process, out)
+    seen: set[int] = set()
+    try:
+        until(running.children, "the first process of the demo")
+        seen.update(running.children())
+        yield running
+    finally:
+        if process.poll() is None:
+            seen.update(running.children())
+            process.kill()
+            process.wait(timeout=WAIT_S)
+            for pid in seen:
+                if alive(pid):
+                    os.killpg(pid, signal.SIGKILL)
+
+
+def alive(group: int) -> bool:
+    """Return whether any process of a group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def up(running: Running) -> list[int]:
+    """Wait until people may come; return the processes of server and scanner."""
+
+    def announced() -> bool:
+        assert running.process.poll() is None, running.said()
+        return "Ctrl-C ends the demo." in running.said()
+
+    until(announced, "the demo's addresses")
+    found = re.search(r"processes server (\d+), scanner (\d+)", running.said())
+    assert found is not None
+    return [int(pid) for pid in found.groups()]
+
+
+def need_nothing_left(running: Running, groups: list[int], short_folder: Path) -> None:
+    end_s = time.monotonic() + 5
+    while any(map(alive, groups)) and time.monotonic() < end_s:
+        time.sleep(0.05)
+    assert not any(map(alive, groups))
+    assert [path for path in short_folder.iterdir() if path.name.startswith("studio-demo-")] == []
+    assert "Traceback" not in running.said()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_demo_that_is_told_to_end_leaves_nothing_behind(short_folder, number):
+    port = free_port()
+    with demo(short_folder, "--port", str(port)) as running:
+        groups = up(running)
+        assert sorted(running.children()) == sorted(groups)
+        for who in ("guest", "dealer", "pit", "auditor", "admin"):
+            assert re.search(rf"^  {who} +http://127\.0\.0\.1:{port}/", running.said(), re.M)
+        running.process.send_signal(number)
+        assert running.wait() == 0
+        assert "Stopping." in running.said()
+        assert re.search(r"^audit_faults +0$", running.said(), re.MULTILINE)
+        need_nothing_left(running, groups, short_folder)
+
+
+def test_a_demo_that_is_told_to_end_while_it_starts_leaves_nothing_behind(short_folder):
+    with demo(short_folder, "--port", str(free_port())) as running:
+        groups = running.children()
+        running.process.send_signal(signal.SIGTERM)
+        assert running.wait() == 1
+        need_nothing_left(running, groups, short_folder)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")
+def test_a_demo_that_is_killed_takes_its_processes_with_it(short_folder):
+    with demo(short_folder, "--port", str(free_port())) as running:
+        groups = up(running)
+        running.process.kill()
+        running.wait()
+        until(lambda: not any(map(alive, groups)), "the end of the children")
+
+
+def test_a_headless_demo_that_is_cut_short_is_no_success(short_folder):
+    with demo(short_folder, "--headless", "--rounds", "50") as running:
+        until(lambda: "Round 1 of 50 settled." in running.said(), "the first round")
+        groups = running.children()
+        running.process.send_signal(signal.SIGINT)
+        assert running.wait() == 1
+        assert re.search(r"^Stopped after \d+ of 50 rounds\.$", running.said(), re.MULTILINE)
+        need_nothing_left(running, groups, short_folder)
+
+
+@pytest.mark.parametrize("name", ["server", "scanner"])
+def test_a_demo_whose_process_is_killed_says_so_in_a_line(short_folder, name):
+    with demo(short_folder, "--port", str(free_port())) as running:
+        groups = up(running)
+        before = running.said()
+        os.kill(groups[name == "scanner"], signal.SIGKILL)
+        assert running.wait() == 1
+        said = running.said().removeprefix(before)
+        assert said == f"The {name} was ended from outside (SIGKILL).\n"
+        need_nothing_left(running, groups, short_folder)
+
+
+def test_a_long_temporary_folder_is_no_hindrance(tmp_path):
+    folder = tmp_path / ("x" * 100)
+    folder.mkdir()
+    with demo(folder, "--port", str(free_port())) as running:
+        groups = up(running)
+        running.process.send_signal(signal.SIGTERM)
+        assert running.wait() == 0
+        need_nothing_left(running, groups, folder)
+
+
+class Settled:
+    """A table whose round is settled, and nothing else happens."""
+
+    changed = threading.Condition()
+    position = (1, 9)
+    view: ClassVar[dict[str, Any]] = {
+        "round": {"id": "T1-1-1", "phase": "settled"},
+        "instruction": {"code": "start_round"},
+    }
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_dealer_for_people_keeps_the_seat_after_the_rounds(stays):
+    dealer = SimulatedDealer(
+        client=DoorClient("http://127.0.0.1:9"),  # nothing is asked of it any more
+        hand=CameraHand(Path("absent.sock")),
+        table="T1",
+        decks=8,
+        deck_sets=(1,),
+        cut_depths=range(60, 70),
+        seed=None,
+        pace=Pace(),
+        rounds=1,
+        stays=stays,
+    )
+    thread = threading.Thread(target=dealer._deal, args=(Settled(),))
+    thread.start()
+    thread.join(timeout=0.3)
+    assert (dealer.played, thread.is_alive()) == (1, stays)
+    dealer.stopping.set()
+    thread.join(timeout=WAIT_S)
+    assert not thread.is_alive()
+
+
+def test_a_database_with_people_that_no_demo_made_is_refused(tmp_path):
+    url = f"sqlite:///{tmp_path / 'studio.db'}"
+    theirs = NewPerson(
+        username="admin",
+        display_name="Administrator",
+        role=Role.ADMINISTRATOR,
+        password="a-password-of-theirs",
+        language="en",
+    )
+    with inside(url) as (_, people):
+        people.create(Actor(id=0, name="studio", role=None), theirs)
+    ended = run_app("demo", "--rounds", "1", "--headless", "--database-url", url)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("This database holds the login admin, which no demo made")
+    assert ended.stderr.count("\n") == 1
+    with inside(url) as (_, people):
+        people.login_by_password("admin", "a-password-of-theirs", address="127.0.0.1")
