@@ -4,7 +4,7 @@ import { get, look } from "./api.js";
 import { formatDate, formatDateMinute, formatMinute, formatTimeZone } from "./clock.js";
 import { $, h, s, setText } from "./dom.js";
 import { errorText } from "./errors.js";
-import { already, busyHours, moneySum, percent, reasonsOf, returnRange, scanGroups, thinned, verdict } from "./figures_view.js";
+import { already, busyHours, moneyRange, moneySum, percent, reasonsOf, returnRange, scanGroups, thinned, verdict } from "./figures_view.js";
 import { either, language, t, tn } from "./i18n.js";
 import { formatMoney, formatSigned } from "./money.js";
 import { notify } from "./page.js";
@@ -32,12 +32,13 @@ const empty = (text) => h("p", { class: "empty", "data-testid": "empty", text })
 
 // Parts -----------------------------------------------------------------------------------
 
-/** A chart, its legend, and the same as a table; the table alone where it is too narrow. */
+/** A chart, its legend, and the same as a table; the table alone where it is too narrow, or one
+ *  value is no chart. */
 function chart({ words, legend, plot, table, open = narrow.matches }) {
   const canvas = h("div", { role: "img", "aria-label": words });
   const box = h("div", { class: "chart-box" }, canvas);
   const text = h("details", { class: "chart-text", open }, h("summary", { text: t("figures.as_table") }), table);
-  return { nodes: [box, legend, text].filter(Boolean), plot: () => (narrow.matches ? null : plot(canvas)) };
+  return { nodes: [...(plot ? [box, legend] : []), text].filter(Boolean), plot: () => (narrow.matches || !plot ? null : plot(canvas)) };
 }
 
 function legend(...samples) {
@@ -66,7 +67,7 @@ function plotMoney(element) {
   draw(element, {
     height: HEIGHT,
     cursor: { y: false },
-    scales: { x: { time: false, range: () => [-0.6, hours.length - 0.4] } },
+    scales: { x: { time: false, range: () => [-0.6, hours.length - 0.4] }, y: { range: (_, least, most) => moneyRange(least, most) } },
     axes: [axis(look_, scale), axis(look_, { size: 84, values: plainNumbers })],
     series: [{}, { stroke: look_.ink, width: 1.5, fill: `${look_.ink}22`, paths: bars(0.42, -1), points: { show: false } }, { stroke: look_.line, width: 1, fill: look_.line, paths: bars(0.42, 1), points: { show: false } }],
     rows: [hours.map((_, index) => index), hours.map((hour) => hour.turnover_minor / divisor || null), hours.map((hour) => hour.ggr_minor / divisor || null)],
@@ -75,7 +76,7 @@ function plotMoney(element) {
 
 function drawMoney() {
   const sum = moneySum(data.hours);
-  setText($("#money-words"), sum ? t("figures.money_words", { rounds: sum.rounds, turnover: money(sum.turnover_minor), ggr: signed(sum.ggr_minor), hold: already(sum.hold_pct) }) : "");
+  setText($("#money-words"), sum ? tn("figures.money_words", sum.rounds, { turnover: money(sum.turnover_minor), ggr: signed(sum.ggr_minor), hold: already(sum.hold_pct) }) : "");
   if (!sum) {
     $("#money").replaceChildren(empty(t("figures.none")));
     $("#by-table").replaceChildren();
@@ -99,7 +100,7 @@ function plotReturn(element, curve) {
     height: HEIGHT,
     cursor: { y: false },
     scales: { x: { time: false, range: (_, least, most) => [Math.min(least, most - 1), most] }, y: { range: () => range } },
-    axes: [axis(look_, { values: plainNumbers, label: t("figures.x_rounds"), labelSize: 22, labelFont: "12px Inter" }), axis(look_, { size: 64, values: (_, values) => values.map((value) => percent(value, 1)) })],
+    axes: [axis(look_, { values: plainNumbers, label: t("figures.x_rounds"), labelSize: 22, labelFont: "12px Inter" }), axis(look_, { size: 78, values: (_, values) => values.map((value) => percent(value, 1)) })],
     bands: [{ series: [1, 2], fill: `${look_.ink}44` }],
     series: [{}, { stroke: look_.ink, width: 1, points: { show: false } }, { stroke: look_.ink, width: 1, points: { show: false } }, { stroke: look_.text, width: 1.5, dash: [5, 4], points: { show: false } }, { stroke: look_.line, width: 2.5, points: { show: points.length < 20, size: 6, fill: look_.line } }],
     rows: [points.map((point) => point.rounds), points.map((point) => point.high), points.map((point) => point.low), points.map(() => theoretical), points.map((point) => point.actual)],
@@ -116,8 +117,8 @@ function returnPart(curve) {
   const last = curve.points.at(-1);
   const name = t("figures.return_name", { game: either(`game.${curve.game}`, "game.other"), kind: either(`spot.${curve.kind}`, "figures.kind_other", { kind: curve.kind }), decks: curve.decks });
   const place = verdict(curve);
-  const words = t(`figures.return_${place}`, { n: curve.rounds, actual: percent(last.actual), theory: percent(curve.theoretical), low: percent(last.low), high: percent(last.high) });
-  const made = chart({ words: `${name}. ${words}`, legend: legend("actual", "theory", "band"), plot: (element) => plotReturn(element, curve), table: returnTable(curve, name) });
+  const words = tn(`figures.return_${place}`, curve.rounds, { actual: percent(last.actual), theory: percent(curve.theoretical), low: percent(last.low), high: percent(last.high) });
+  const made = chart({ words: `${name}. ${words}`, legend: legend("actual", "theory", "band"), plot: curve.points.length > 1 ? (element) => plotReturn(element, curve) : null, table: returnTable(curve, name) });
   const part = h("section", { class: "figures-return", "data-kind": curve.kind, "data-inside": String(place === "inside"), "data-testid": `return-${curve.kind}` }, h("h3", { text: name }), h("p", { class: "figures-words", text: words }), h("p", { class: "small muted", text: tn("figures.return_n", curve.rounds, { wagers: curve.wagers, turnover: money(curve.turnover_minor) }) }), ...made.nodes);
   return { part, plot: made.plot };
 }

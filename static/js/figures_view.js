@@ -17,6 +17,13 @@ export function moneySum(hours) {
   return sum.rounds === 0 && sum.voided === 0 ? null : { ...sum, hold_pct: sum.turnover_minor ? (100 * sum.ggr_minor) / sum.turnover_minor : null };
 }
 
+/** The range of the revenue's chart: bars stand on 0, with a little air at both ends. */
+export function moneyRange(least, most) {
+  const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
+  const air = (high - low || 1) * 0.06;
+  return [low < 0 ? low - air : 0, high > 0 || low === 0 ? high + air : 0];
+}
+
 /** Hours in which something ended, newest first: what a reader wants to hear. */
 export const busyHours = (hours) => hours.filter((hour) => hour.rounds || hour.voided).reverse();
 

@@ -44,7 +44,7 @@ function values(body, currency) {
 }
 
 /** Which sentence tells an event: most kinds have one, some differ by what happened. */
-function sentence({ kind, body }) {
+export function sentence({ kind, body }) {
   if (kind === "CardVerified" && body.problem) return "told.CardVerified_problem";
   if (kind === "VerificationEnded" && !body.complete) return "told.VerificationEnded_open";
   if (kind === "ReadFailed" && !placeOf(body)) return "told.ReadFailed_plain";

@@ -408,10 +408,8 @@ class TheoreticalReturn:
     @property
     def variance(self) -> Fraction:
         """Of the net per unit staked."""
-        mean = self.rtp - 1
-        return sum(
-            (chance * (net - mean) ** 2 for net, chance in self.outcomes.items()), Fraction(0)
-        )
+        squares = (chance * net**2 for net, chance in self.outcomes.items())
+        return sum(squares, Fraction(0)) - (self.rtp - 1) ** 2
 
 
 S = TypeVar("S")

@@ -69,11 +69,13 @@ class FigureService:
                 "hours_out_of_range", f"Ask for 1 to {HOURS_MAX} hours.", most=HOURS_MAX
             )
         with self.units.read() as unit:
-            span = self._span(unit.now_ms(), hours=hours, table=table)
+            now_ms = unit.now_ms()
+            span = self._span(now_ms, hours=hours, table=table)
             money = unit.figures.money(span, list(self._groups()))
             ended = unit.figures.ended(span)
             scans = unit.figures.scans(table=table, shoes=SHOES)
         return {
+            "now_ms": now_ms,
             "table": table,
             "tables": [{"table": one.code, "name": one.name} for one in self.setups.values()],
             "from_ms": span.from_ms,

@@ -38,14 +38,16 @@ class LinkWatch:
         self._lost_since: dict[str, int] = {}
 
     def beat(self, table: str, link: Link, details: Mapping[str, Json] | None = None) -> None:
-        """Note a sign of life.
+        """Note a sign of life; one that says nothing more leaves the details as they were.
 
         Raises:
             MalformedError: `unknown_table`.
         """
         self._runner.tables.setup(table)
         with self._lock:
-            self._seen[table, link] = Heartbeat(at_ms=self._clock.now_ms(), details=details or {})
+            if details is None:
+                details = self._seen[table, link].details
+            self._seen[table, link] = Heartbeat(at_ms=self._clock.now_ms(), details=details)
 
     def health(self, table: str) -> dict[str, Json]:
         """Return state, age and details of each link for the pit."""

@@ -337,7 +337,7 @@ class PeopleService:
             keeps: True for what a person does: it puts the end by inactivity off.
         """
         now_ms = self.clock.now_ms()
-        hashed = _digest(token)
+        hashed = digest(token)
         with self.units.read() as unit:
             found = unit.people.session(hashed)
         if found is None:
@@ -355,7 +355,7 @@ class PeopleService:
     def logout(self, token: str) -> None:
         """End a session; an unknown one has ended already."""
         with self.units.write() as unit:
-            unit.people.end_session(_digest(token))
+            unit.people.end_session(digest(token))
             unit.commit()
 
     def revoke(self, actor: Actor, person_id: int) -> None:
@@ -376,7 +376,7 @@ class PeopleService:
         """Refuse when slowed, else note the try as failed; returns its id."""
         now_ms = self.clock.now_ms()
         since_ms = now_ms - self.policy.window_ms
-        name_hash = _digest(name)
+        name_hash = digest(name)
         with self.units.write() as unit:
             unit.people.forget_failures_before(since_ms)
             of_name, of_address = unit.people.failures(
@@ -414,11 +414,11 @@ class PeopleService:
         token = self.randomness.token()
         now_ms = self.clock.now_ms()
         with self.units.write() as unit:
-            unit.people.forgive(name_hash=_digest(name), failure_id=failure_id)
+            unit.people.forgive(name_hash=digest(name), failure_id=failure_id)
             unit.people.end_sessions_before(seen_ms=now_ms - self.policy.idle_ms, now_ms=now_ms)
             unit.people.open_session(
                 SessionRow(
-                    token_hash=_digest(token),
+                    token_hash=digest(token),
                     person_id=person.id,
                     created_ms=now_ms,
                     last_seen_ms=now_ms,
@@ -486,5 +486,6 @@ def _plain(person: Person) -> Mapping[str, Json]:
     return {**asdict(person), "role": person.role.value}
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """Return how tokens and names are stored: by a hash that leads nowhere back."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -14,6 +14,7 @@ from studio.store.audit import SqlInspection
 from studio.store.clock import UnitClock
 from studio.store.engine import WRITE_LOCK, WRITING, is_sqlite, reading, write_transaction
 from studio.store.events import SqlEventLog
+from studio.store.figures import SqlFigures
 from studio.store.ledger import HouseAccounts, SqlLedger, open_house
 from studio.store.pit import SqlAlarms, SqlCommands, SqlDeckSets, SqlReports, SqlTrail
 from studio.store.rounds import SqlRounds
@@ -136,6 +137,11 @@ class SqlUnit(UnitOfWork):
     def commands(self) -> SqlCommands:
         """See the port."""
         return SqlCommands(self.connection)
+
+    @cached_property
+    def figures(self) -> SqlFigures:
+        """See the port."""
+        return SqlFigures(self.connection)
 
 
 class SqlUnits(Units):

@@ -20,6 +20,12 @@ KEPT_KEYS: Final = ("language",)
 
 FIELD_CHARS_MAX: Final = 300
 
+BY_ITSELF: Final = "X-By-Itself"
+"""Header of what a page asks without its person doing anything: it keeps no session open."""
+
+SOCKET_PATH: Final = "/socket.io"
+"""A screen connects again by itself as well."""
+
 login = Blueprint("login", __name__)
 
 
@@ -66,9 +72,12 @@ def init_login(app: Flask) -> None:
     app.register_blueprint(login)
 
 
-def _load(_: Request) -> User | None:
+def _load(asked: Request) -> User | None:
     token = session.get(SESSION_KEY)
-    person = studio().people.recognise(token) if isinstance(token, str) else None
+    if not isinstance(token, str):
+        return None
+    by_itself = BY_ITSELF in asked.headers or asked.path.startswith(SOCKET_PATH)
+    person = studio().people.recognise(token, keeps=not by_itself)
     return User(person=person) if person is not None else None
 
 

@@ -1,14 +1,18 @@
 """Signs of life of the dealers' stations: only the dealer who has the table gives them."""
 
 from studio.domain.errors import RefusedError
+from studio.domain.game import Json
 from studio.domain.table import Link
 from studio.services.people import Person
 from studio.services.ports import Role
 from studio.web.studio import Studio
 
 
-def beat_station(studio: Studio, person: Person, table: str) -> None:
-    """Note that the station of a table is alive.
+def beat_station(studio: Studio, person: Person, table: str) -> dict[str, Json]:
+    """Note that the station of a table is alive; answer how many reports its scanner keeps.
+
+    `queued` is None as long as the scanner has not said: it is what the scanner read and could
+    not yet hand over, as of its last sign of life.
 
     Raises:
         MalformedError: `unknown_table`.
@@ -20,3 +24,4 @@ def beat_station(studio: Studio, person: Person, table: str) -> None:
     if dealer is None or dealer.id != person.id:
         raise RefusedError("not_your_table", "Take the table first.")
     studio.links.beat(table, Link.STATION)
+    return {"taken": True, "queued": studio.links.health(table)[Link.SCANNER].get("queued")}

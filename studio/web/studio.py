@@ -7,9 +7,11 @@ from typing import cast
 from flask import current_app
 
 from studio.domain.money import Currency
+from studio.games import GAMES, by_code
 from studio.services.cash import CashService
 from studio.services.clockwork import Clockwork
 from studio.services.devices import DeviceService
+from studio.services.figures import FigureService
 from studio.services.links import LinkWatch
 from studio.services.people import PeopleService
 from studio.services.ports import Clock
@@ -39,6 +41,16 @@ class Studio:
     known_devices: Mapping[str, Device]
     close: Callable[[], None]
     """Gives the database's connections back."""
+
+    @property
+    def figures(self) -> FigureService:
+        """The pit's figures, over the same tables and store."""
+        return FigureService(
+            units=self.tables.units,
+            setups=self.tables.tables.setups,
+            games=by_code(GAMES),
+            time_zone=self.settings.time_zone,
+        )
 
 
 def studio() -> Studio:

@@ -144,7 +144,12 @@ def test_a_settled_view_shows_everything_that_is_in_its_record():
     assert current["results"][0] == {"bet": "p1", "net": "1", "reason": "win"}
     assert view["road"] == [{"number": 1, "marks": current["marks"]}]
     assert (current["version"], current["payouts_minor"], current["void"]) == (1, 0, None)
-    assert current["wagers"] == {"count": 0, "turnover_minor": 0, "digest": "0" * 64}
+    assert current["wagers"] == {
+        "count": 0,
+        "turnover_minor": 0,
+        "held_minor": 0,
+        "digest": "0" * 64,
+    }
 
 
 @pytest.mark.parametrize(

@@ -291,3 +291,13 @@ def test_an_alarm_is_taken_once_and_leaves_a_line_in_the_trail(both):
         (line,) = unit.trail.read(limit=5, before_id=None)
     assert (line.action, line.subject) == ("acknowledge_alarm", "T1 pit_called")
     assert both.publisher.hints[-1] == {"kind": "alarm", "table": "T1"}
+
+
+def test_a_sign_of_life_that_says_nothing_more_leaves_the_details(floor):
+    floor.links.beat("T1", Link.SCANNER, {"queued": 3, "fps": 30.0})
+    floor.wait(500)
+    floor.links.beat("T1", Link.SCANNER)
+    scanner = floor.links.health("T1")[Link.SCANNER]
+    assert (scanner["queued"], scanner["fps"], scanner["age_ms"]) == (3, 30.0, 0)
+    floor.links.beat("T1", Link.SCANNER, {"queued": 0})
+    assert floor.links.health("T1")[Link.SCANNER] == {"state": "up", "age_ms": 0, "queued": 0}

@@ -57,6 +57,7 @@ def test_a_wager_just_before_the_deadline_is_in_the_closing_events_book(both):
     assert both.live().view["round"]["wagers"] | {"digest": ""} == {
         "count": 2,
         "turnover_minor": 700,
+        "held_minor": 1_200,
         "digest": "",
     }
 

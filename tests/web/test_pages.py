@@ -9,6 +9,7 @@ from babel.messages.pofile import read_po
 
 from studio.domain.events import EVENT_KINDS
 from studio.games.pok_deng.rules import Pattern, Reason, Result
+from studio.services.devices import REASONS
 from studio.services.ports import Role
 from studio.services.table_commands import COMMANDS
 from studio.web.pages import LANGUAGES, messages
@@ -29,6 +30,7 @@ PAGES = [
     ("pit_supervisor", "/pit/rounds/T1-1-1"),
     ("auditor", "/pit"),
     ("auditor", "/pit/trail"),
+    ("auditor", "/pit/figures"),
     ("administrator", "/admin"),
 ]
 KEY = re.compile(r"[a-z_]+(?:\.[A-Za-z0-9_]+)+")
@@ -282,6 +284,8 @@ def reached(names):
 def test_every_code_that_the_studio_can_say_has_words(language):
     known = keys(language)
     needed = {f"event.{kind}" for kind in EVENT_KINDS}
+    needed |= {f"told.{kind}" for kind in EVENT_KINDS}
+    needed |= {f"figures.reason.{reason}" for reason in REASONS}
     needed |= {f"result.{reason.value}" for reason in Reason}
     needed |= {f"road.{result.value}" for result in Result}
     needed |= {f"hand.{pattern.value}" for pattern in Pattern if pattern is not Pattern.PLAIN}

@@ -58,7 +58,7 @@ from studio.games.pok_deng.bets import (
     BetKind,
 )
 from studio.games.pok_deng.operations import OPERATIONS
-from studio.games.pok_deng.returns import enumerate_return
+from studio.games.pok_deng.returns import covariance, enumerate_return
 from studio.games.pok_deng.rules import Hand, burn_count, classify, main_bet, pair_bet
 
 CARDS_PER_HAND = 2
@@ -259,12 +259,14 @@ class PokDeng:
         if bet not in _KIND_BY_NAME:
             raise _unknown_bet(bet)
         _within("decks", decks, least=1, most=DECKS_MAX)
-        outcomes = enumerate_return(_KIND_BY_NAME[bet], decks)
+        kind = _KIND_BY_NAME[bet]
+        outcomes = enumerate_return(kind, decks)
         return TheoreticalReturn(
             bet=bet,
             decks=decks,
             rtp=sum((chance * (1 + net) for net, chance in outcomes.items()), Fraction(0)),
             outcomes=MappingProxyType(dict(outcomes)),
+            covariance=covariance(kind, decks),
         )
 
 

@@ -1,10 +1,16 @@
 """Who am I, what do I have, what time is it."""
 
-from flask import Blueprint, jsonify
+from dataclasses import asdict
+
+from flask import Blueprint, jsonify, session
 from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import Unauthorized
 
 from studio.services.ports import Role
+from studio.services.sessions import session_left
 from studio.web.guard import EVERYONE, allow, person
+from studio.web.login import SESSION_KEY
+from studio.web.parse import json_body, take
 from studio.web.studio import studio
 
 account = Blueprint("account", __name__)
@@ -35,3 +41,25 @@ def me() -> ResponseReturnValue:
 def clock() -> ResponseReturnValue:
     """Return the server's time, by which every deadline is meant."""
     return jsonify({"now_ms": studio().clock.now_ms()})
+
+
+@account.get("/session")
+@allow(*EVERYONE)
+def session_end() -> ResponseReturnValue:
+    """Return when the session ends; a page that asks by itself says so and keeps nothing open."""
+    return _session()
+
+
+@account.post("/session")
+@allow(*EVERYONE)
+def stay() -> ResponseReturnValue:
+    """Note that the person is there: the request itself puts the end by inactivity off."""
+    take(json_body(), {})
+    return _session()
+
+
+def _session() -> ResponseReturnValue:
+    left = session_left(studio().people, session[SESSION_KEY])
+    if left is None:
+        raise Unauthorized("Log in first.")
+    return jsonify(asdict(left))

@@ -1,15 +1,17 @@
 """The pit's doors: every table at a glance, alarms, the audit trail."""
 
-from flask import Blueprint, jsonify
+from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from studio.services.figures import HOURS_DEFAULT, HOURS_MAX
 from studio.services.ports import Role
-from studio.services.reports import TRAIL_LINES_MAX
+from studio.services.reports import TABLE_ROUNDS_MAX, TRAIL_LINES_MAX
 from studio.web.guard import READERS, allow, person
-from studio.web.parse import json_body, query_integer, take
+from studio.web.parse import json_body, name, query_integer, take
 from studio.web.studio import studio
 
 TRAIL_LINES = 100
+TABLE_ROUNDS = 30
 
 pit = Blueprint("pit", __name__)
 
@@ -36,6 +38,35 @@ def trail() -> ResponseReturnValue:
     before_id = query_integer("before", default=None)
     limit = query_integer("limit", default=TRAIL_LINES, most=TRAIL_LINES_MAX)
     return jsonify(studio().reports.trail(before_id=before_id, limit=limit or TRAIL_LINES))
+
+
+@pit.get("/figures")
+@allow(*READERS)
+def figures() -> ResponseReturnValue:
+    """Return revenue by hour, actual and theoretical return, and the quality of the scans."""
+    table = request.args.get("table") or None
+    hours = query_integer("hours", default=HOURS_DEFAULT, most=HOURS_MAX)
+    return jsonify(
+        studio().figures.figures(
+            table=None if table is None else name(table, "table"),
+            hours=HOURS_DEFAULT if hours is None else hours,
+        )
+    )
+
+
+@pit.get("/tables/<table>/rounds")
+@allow(*READERS)
+def rounds(table: str) -> ResponseReturnValue:
+    """Return a table's rounds with what was settled in them, newest first."""
+    before = request.args.get("before") or None
+    limit = query_integer("limit", default=TABLE_ROUNDS, most=TABLE_ROUNDS_MAX)
+    return jsonify(
+        studio().reports.rounds_of_table(
+            table,
+            before=None if before is None else name(before, "before"),
+            limit=limit or TABLE_ROUNDS,
+        )
+    )
 
 
 @pit.get("/deck-sets")

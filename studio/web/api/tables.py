@@ -50,5 +50,4 @@ def execute(table: str) -> ResponseReturnValue:
 def station(table: str) -> ResponseReturnValue:
     """Take a station's sign of life where its socket is down."""
     take(json_body(), {})
-    beat_station(studio(), person(), table)
-    return jsonify({"taken": True})
+    return jsonify(beat_station(studio(), person(), table))

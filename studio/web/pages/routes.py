@@ -90,6 +90,13 @@ def pit_round(round_id: str) -> ResponseReturnValue:
     return render_template("round.html", round_id=_named(round_id))
 
 
+@pages.get("/pit/figures")
+@allow(*READERS)
+def figures() -> ResponseReturnValue:
+    """Show revenue, returns and the quality of the scans over time."""
+    return render_template("figures.html")
+
+
 @pages.get("/pit/trail")
 @allow(*READERS)
 def trail() -> ResponseReturnValue:
