@@ -211,7 +211,11 @@ class SqlLedger(Ledger):
             .select_from(transfer)
             .join(entry, entry.c.origin_id == transfer.c.id)
             .join(account, account.c.id == entry.c.account_id)
-            .where(transfer.c.client_id == id, entry.c.leg == LEG_WALLET)
+            .where(
+                transfer.c.client_id == id,
+                entry.c.version == VERSION_PLACED,
+                entry.c.leg == LEG_WALLET,
+            )
         ).first()
         if first is None:
             return False

@@ -1,8 +1,10 @@
 """Settling and refunding a round: a fixed number of set statements, whatever the wagers' number.
 
-The game says once what a unit on each bet brings; the database does the rest in one transaction:
-endings, two entries a wager, one entry of the house, the balances. Every statement's result is
-checked against the book, so that a sum that does not close stops the unit.
+The game says once what a unit on each bet brings; the database does the rest in one transaction.
+One reading of the book works out what is due to whom into a temporary table; endings, two entries
+a wager, one entry of the house and the balances are written from there, in the order of their
+keys. What was written is counted and summed up against what was due, so that a sum that does not
+close stops the unit.
 """
 
 from collections.abc import Mapping
@@ -11,29 +13,34 @@ from fractions import Fraction
 
 from sqlalchemy import (
     BigInteger,
+    Column,
     ColumnElement,
     Connection,
     FromClause,
+    Insert,
     Integer,
-    Select,
+    MetaData,
     SmallInteger,
     String,
+    Table,
     and_,
     case,
+    cast,
     column,
     func,
     insert,
     literal,
+    null,
     select,
     true,
+    union_all,
     update,
     values,
 )
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DataError, IntegrityError
 
 from studio.domain.errors import InvariantError
 from studio.services.ports import BookSettled, EndingKind
-from studio.store.book import taken_back
 from studio.store.clock import UnitClock
 from studio.store.ledger import HouseAccounts, new_transfer
 from studio.store.sums import total
@@ -52,17 +59,22 @@ from studio.store.tables import (
 INTEGER_MAX = 2**63 - 1
 """The database's integers: no product of the payout formula may leave them."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class _BetSums:
-    """What stands on one bet."""
-
-    bet: str
-    count: int
-    stake_minor: int
-    hold_minor: int
-    stake_max_minor: int
-    hold_max_minor: int
+due = Table(
+    "due",
+    MetaData(),
+    Column("number", BigInteger),
+    Column("player_id", BigInteger),
+    Column("bet", String),
+    Column("held_id", BigInteger),
+    Column("wallet_id", BigInteger),
+    Column("stake_minor", BigInteger),
+    Column("hold_minor", BigInteger),
+    Column("payout_minor", BigInteger),
+    Column("ended", Integer),
+)
+"""One settlement's working paper: the wagers that stand, their accounts and what each pays.
+Nothing of it outlives the transaction. `payout_minor` is null for a bet without a result, the
+accounts for a player without balances, `ended` for a wager without an ending."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,21 +88,22 @@ class _Settlement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _EndingsWritten:
-    """What the database says it wrote: endings, their payouts, and how many payouts above 0."""
+class _Due:
+    """What the working paper sums up to."""
 
     count: int
-    payouts_minor: int
+    """Wagers; the next three count those with a result, with accounts, with an ending."""
+    with_result: int
+    with_accounts: int
+    ended: int
     paid: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class _LinesWritten:
-    """What the database says it wrote: entries, and their sums by leg."""
-
-    count: int
-    held_minor: int
-    wallet_minor: int
+    """Wagers that get something back."""
+    stake_minor: int
+    hold_minor: int
+    payout_minor: int
+    least_payout_minor: int
+    stake_max_minor: int
+    hold_max_minor: int
 
 
 def settle(
@@ -103,86 +116,226 @@ def settle(
     nets: Mapping[str, Fraction],
 ) -> BookSettled:
     """End every open wager by its bet's net; see the port `Wagers.settle`."""
-    sums = _open_book(connection, round_id)
-    for bet in sums:
-        if bet.bet not in nets:
-            raise InvariantError(
-                "bet_without_result",
-                f"Round {round_id}: {bet.count} wagers on {bet.bet} have no result.",
-                round_id=round_id,
-                bet=bet.bet,
-            )
-        _need_64_bits(bet, nets[bet.bet])
-    under_way = _begin(
-        connection, clock, round_id=round_id, version=version, kind=EndingKind.SETTLED
+    _lock_round(connection, round_id)
+    try:
+        sums = _work_out(connection, round_id, payout=_payout(nets))
+    except DataError as error:
+        raise _too_large(round_id) from error
+    if sums.with_result != sums.count:
+        raise _without_result(connection, round_id)
+    _need_64_bits(connection, round_id, sums, nets)
+    return _end(
+        connection,
+        clock,
+        house,
+        round_id=round_id,
+        version=version,
+        kind=EndingKind.SETTLED,
+        sums=sums,
     )
-    factors = factor_table(nets)
-    joined = wager.join(factors, factors.c.bet == wager.c.bet)
-    exact = wager.c.hold_minor * factors.c.den + wager.c.stake_minor * factors.c.num
-    # A loss beyond the hold must not be rounded to 0: -1 runs into the column's check.
-    payout = case((exact < 0, literal(-1, BigInteger)), else_=exact // factors.c.den)
-    return _end(connection, house, under_way, sums=sums, source=joined, payout=payout)
 
 
 def refund(
     connection: Connection, clock: UnitClock, house: HouseAccounts, *, round_id: str, version: int
 ) -> BookSettled:
     """Give every open wager its whole hold back; see the port `Wagers.refund`."""
-    sums = _open_book(connection, round_id)
-    under_way = _begin(
-        connection, clock, round_id=round_id, version=version, kind=EndingKind.REFUNDED
+    _lock_round(connection, round_id)
+    sums = _work_out(connection, round_id, payout=wager.c.hold_minor)
+    return _end(
+        connection,
+        clock,
+        house,
+        round_id=round_id,
+        version=version,
+        kind=EndingKind.REFUNDED,
+        sums=sums,
     )
-    return _end(connection, house, under_way, sums=sums, source=wager, payout=wager.c.hold_minor)
 
 
-def _open_book(connection: Connection, round_id: str) -> list[_BetSums]:
-    """Lock the round, so that no wager is in flight, and sum up what stands on each bet."""
+def factor_table(nets: Mapping[str, Fraction]) -> FromClause:
+    """Return (bet, num, den): what one unit on each bet brings, as a table to join."""
+    return (
+        values(
+            column("bet", String),
+            column("num", BigInteger),
+            column("den", BigInteger),
+        )
+        .data([(bet, net.numerator, net.denominator) for bet, net in sorted(nets.items())])
+        .cte("factor")
+    )
+
+
+# What is due -----------------------------------------------------------------------------------
+
+
+def _lock_round(connection: Connection, round_id: str) -> None:
+    """Wait until no wager of the round is in flight."""
     locked = connection.execute(
         select(round_.c.id).where(round_.c.id == round_id).with_for_update()
     ).first()
     if locked is None:
         raise InvariantError("unknown_round", f"There is no round {round_id}.", round_id=round_id)
-    rows = connection.execute(
+
+
+def _payout(nets: Mapping[str, Fraction]) -> ColumnElement[int]:
+    """Return the payout formula, one branch a bet: no table to look up a hundred thousand times."""
+
+    def of_bet(net: Fraction) -> ColumnElement[int]:
+        num, den = literal(net.numerator, BigInteger), literal(net.denominator, BigInteger)
+        exact = wager.c.hold_minor * den + wager.c.stake_minor * num
+        # A loss beyond the hold must not be rounded to 0: -1 is refused.
+        return case((exact < 0, literal(-1, BigInteger)), else_=exact // den)
+
+    branches = {bet: of_bet(net) for bet, net in sorted(nets.items())}
+    return case(branches, value=wager.c.bet) if branches else cast(null(), BigInteger)
+
+
+def _work_out(connection: Connection, round_id: str, *, payout: ColumnElement[int]) -> _Due:
+    """Fill the working paper from the book, in order of the wagers, and sum it up."""
+    here = wager.c.round_id == round_id
+    ends = [
+        select(end(wager.c.number)).where(here).scalar_subquery() for end in (func.min, func.max)
+    ]
+    first, last = connection.execute(select(*ends)).one()
+    # The bounds spare PostgreSQL the endings of all the past: it would hash them whole.
+    has_ended = and_(
+        wager_ending.c.wager_number == wager.c.number,
+        wager_ending.c.wager_number.between(first or 0, last or 0),
+    )
+    standing = (
         select(
+            wager.c.number,
+            wager.c.player_id,
             wager.c.bet,
-            func.count().label("wagers"),
-            total(wager.c.stake_minor).label("stake_minor"),
-            total(wager.c.hold_minor).label("hold_minor"),
-            func.max(wager.c.stake_minor).label("stake_max_minor"),
-            func.max(wager.c.hold_minor).label("hold_max_minor"),
-            func.count(wager_ending.c.wager_number).label("ended"),
+            player_balance.c.held_id,
+            player_balance.c.wallet_id,
+            wager.c.stake_minor,
+            wager.c.hold_minor,
+            payout.label("payout_minor"),
+            wager_ending.c.version.label("ended"),
         )
         .select_from(wager)
-        .outerjoin(wager_ending, wager_ending.c.wager_number == wager.c.number)
-        .where(
-            wager.c.round_id == round_id,
-            func.coalesce(wager_ending.c.kind, "") != EndingKind.UNDONE.value,
+        .outerjoin(player_balance, player_balance.c.player_id == wager.c.player_id)
+        .outerjoin(wager_ending, has_ended)
+        .where(here, func.coalesce(wager_ending.c.kind, "") != EndingKind.UNDONE.value)
+        .order_by(wager.c.number)
+    )
+    connection.execute(standing.into(due.name, temporary=True))
+    return _summed_up(connection)
+
+
+def _summed_up(connection: Connection) -> _Due:
+    row = connection.execute(
+        select(
+            func.count(),
+            func.count(due.c.payout_minor),
+            func.count(due.c.held_id),
+            func.count(due.c.ended),
+            func.count(case((due.c.payout_minor > 0, 1))),
+            total(due.c.stake_minor),
+            total(due.c.hold_minor),
+            total(due.c.payout_minor),
+            func.coalesce(func.min(due.c.payout_minor), 0),
+            func.coalesce(func.max(due.c.stake_minor), 0),
+            func.coalesce(func.max(due.c.hold_minor), 0),
         )
-        .group_by(wager.c.bet)
-    ).all()
-    if any(row.ended for row in rows):
+    ).one()
+    return _Due(
+        count=row[0],
+        with_result=row[1],
+        with_accounts=row[2],
+        ended=row[3],
+        paid=row[4],
+        stake_minor=row[5],
+        hold_minor=row[6],
+        payout_minor=row[7],
+        least_payout_minor=row[8],
+        stake_max_minor=row[9],
+        hold_max_minor=row[10],
+    )
+
+
+def _without_result(connection: Connection, round_id: str) -> InvariantError:
+    bet, count = connection.execute(
+        select(due.c.bet, func.count())
+        .where(due.c.payout_minor.is_(None))
+        .group_by(due.c.bet)
+        .order_by(due.c.bet)
+    ).first() or ("", 0)
+    return InvariantError(
+        "bet_without_result",
+        f"Round {round_id}: {count} wagers on {bet} have no result.",
+        round_id=round_id,
+        bet=bet,
+    )
+
+
+def _need_64_bits(
+    connection: Connection, round_id: str, sums: _Due, nets: Mapping[str, Fraction]
+) -> None:
+    """Refuse a payout that the database's integers could not hold on the way.
+
+    |hold x den + stake x num| <= hold_max x den + stake_max x |num|, and the latter is an ordinary
+    Python integer: what passes here can't have overflowed in SQLite, which would go on with a
+    rounded number. PostgreSQL stops by itself.
+    """
+    if all(_fits(sums.hold_max_minor, sums.stake_max_minor, net) for net in nets.values()):
+        return
+    by_bet = connection.execute(
+        select(due.c.bet, func.max(due.c.hold_minor), func.max(due.c.stake_minor))
+        .group_by(due.c.bet)
+        .order_by(due.c.bet)
+    )
+    for bet, hold_minor, stake_minor in by_bet.all():
+        if not _fits(hold_minor, stake_minor, nets[bet]):
+            raise _too_large(round_id, bet=bet)
+
+
+def _fits(hold_minor: int, stake_minor: int, net: Fraction) -> bool:
+    return hold_minor * net.denominator + stake_minor * abs(net.numerator) <= INTEGER_MAX
+
+
+def _too_large(round_id: str, *, bet: str | None = None) -> InvariantError:
+    return InvariantError(
+        "payout_too_large",
+        f"Round {round_id}: a payout on {bet or 'some bet'} does not fit 64 bits.",
+        round_id=round_id,
+        bet=bet,
+    )
+
+
+# What is written -------------------------------------------------------------------------------
+
+
+def _end(
+    connection: Connection,
+    clock: UnitClock,
+    house: HouseAccounts,
+    *,
+    round_id: str,
+    version: int,
+    kind: EndingKind,
+    sums: _Due,
+) -> BookSettled:
+    if sums.ended:
         raise _ended_twice(round_id)
-    return [
-        _BetSums(
-            bet=row.bet,
-            count=row.wagers,
-            stake_minor=row.stake_minor,
-            hold_minor=row.hold_minor,
-            stake_max_minor=row.stake_max_minor,
-            hold_max_minor=row.hold_max_minor,
-        )
-        for row in rows
-    ]
-
-
-def _need_64_bits(bet: _BetSums, net: Fraction) -> None:
-    # |hold x den + stake x num| <= hold_max x den + stake_max x |num|, and the latter is an
-    # ordinary Python integer: what passes here can't overflow in the database.
-    most = bet.hold_max_minor * net.denominator + bet.stake_max_minor * abs(net.numerator)
-    if most > INTEGER_MAX:
+    if sums.least_payout_minor < 0:
         raise InvariantError(
-            "payout_too_large", f"A payout on {bet.bet} does not fit 64 bits.", bet=bet.bet
+            "payout_negative",
+            f"Round {round_id}: a bet lost more than was held for it.",
+            round_id=round_id,
         )
+    _need_equal("accounts", round_id, found=sums.with_accounts, expected=sums.count)
+    under_way = _begin(connection, clock, round_id=round_id, version=version, kind=kind)
+    endings = _write_endings(connection, under_way)
+    _need_equal("endings", round_id, found=endings, expected=sums.count)
+    _write_entries(connection, under_way, sums)
+    _write_house(connection, house, under_way, amount_minor=sums.hold_minor - sums.payout_minor)
+    _move_balances(connection, under_way)
+    due.drop(connection, checkfirst=False)
+    return BookSettled(
+        count=sums.count, turnover_minor=sums.stake_minor, payouts_minor=sums.payout_minor
+    )
 
 
 def _begin(
@@ -202,152 +355,58 @@ def _begin(
     return _Settlement(round_id=round_id, version=version, transfer_id=transfer_id, kind=kind)
 
 
-def factor_table(nets: Mapping[str, Fraction]) -> FromClause:
-    """Return (bet, num, den): what one unit on each bet brings, as a table to join."""
-    return (
-        values(
-            column("bet", String),
-            column("num", BigInteger),
-            column("den", BigInteger),
-        )
-        .data([(bet, net.numerator, net.denominator) for bet, net in sorted(nets.items())])
-        .cte("factor")
-    )
-
-
-def _end(
-    connection: Connection,
-    house: HouseAccounts,
-    under_way: _Settlement,
-    *,
-    sums: list[_BetSums],
-    source: FromClause,
-    payout: ColumnElement[int],
-) -> BookSettled:
-    count = sum(bet.count for bet in sums)
-    held_minor = sum(bet.hold_minor for bet in sums)
-    endings = _write_endings(connection, under_way, source=source, payout=payout)
-    _need_equal("endings", under_way, found=endings.count, expected=count)
-    lines = _write_entries(connection, under_way)
-    _need_equal("entries", under_way, found=lines.count, expected=count + endings.paid)
-    _need_equal("holds", under_way, found=lines.held_minor, expected=-held_minor)
-    _need_equal("payouts", under_way, found=lines.wallet_minor, expected=endings.payouts_minor)
-    _write_house(connection, house, under_way, amount_minor=held_minor - endings.payouts_minor)
-    _move_balances(connection, under_way)
-    return BookSettled(
-        count=count,
-        turnover_minor=sum(bet.stake_minor for bet in sums),
-        payouts_minor=endings.payouts_minor,
-    )
-
-
-def _write_endings(
-    connection: Connection,
-    under_way: _Settlement,
-    *,
-    source: FromClause,
-    payout: ColumnElement[int],
-) -> _EndingsWritten:
-    rows = (
-        select(
-            wager.c.number,
-            literal(under_way.version, Integer),
-            literal(under_way.kind.value, String),
-            payout,
-            literal(under_way.transfer_id, BigInteger),
-        )
-        .select_from(source)
-        .where(wager.c.round_id == under_way.round_id, ~taken_back)
-        .order_by(wager.c.number)
+def _write_endings(connection: Connection, under_way: _Settlement) -> int:
+    rows = select(
+        due.c.number,
+        literal(under_way.version, Integer),
+        literal(under_way.kind.value, String),
+        due.c.payout_minor,
+        literal(under_way.transfer_id, BigInteger),
     )
     names = ["wager_number", "version", "kind", "payout_minor", "transfer_id"]
-    written = insert(wager_ending).from_select(names, rows)
     try:
-        if connection.dialect.name == "postgresql":
-            ended = written.returning(wager_ending.c.payout_minor).cte("ended")
-            row = connection.execute(_endings_of(ended.c.payout_minor, ended)).one()
-        else:
-            connection.execute(written)
-            wanted = _endings_of(wager_ending.c.payout_minor, _ended_here(under_way))
-            here = wager.c.round_id == under_way.round_id
-            row = connection.execute(wanted.where(here)).one()
+        return _written(connection, insert(wager_ending).from_select(names, rows))
     except IntegrityError as error:
-        if "payout_not_negative" in str(error.orig):
-            raise InvariantError(
-                "payout_negative",
-                f"Round {under_way.round_id}: a bet lost more than was held for it.",
-                round_id=under_way.round_id,
-            ) from error
         raise _ended_twice(under_way.round_id) from error
-    return _EndingsWritten(count=row[0], payouts_minor=row[1], paid=row[2])
 
 
-def _endings_of(payout: ColumnElement[int], source: FromClause) -> Select[int, int, int]:
-    paid = func.count(case((payout > 0, 1)))
-    return select(func.count(), total(payout), paid).select_from(source)
-
-
-def _ended_here(under_way: _Settlement) -> FromClause:
-    """Return wagers of the round joined with the ending that this settlement gave them."""
-    return wager.join(
-        wager_ending,
-        and_(
-            wager_ending.c.wager_number == wager.c.number,
-            wager_ending.c.version == under_way.version,
-            wager_ending.c.transfer_id == under_way.transfer_id,
-        ),
-    )
-
-
-def _write_entries(connection: Connection, under_way: _Settlement) -> _LinesWritten:
-    legs = values(column("leg", SmallInteger)).data([(LEG_HELD,), (LEG_WALLET,)]).cte("leg")
+def _write_entries(connection: Connection, under_way: _Settlement, sums: _Due) -> None:
+    """Write both lines of every wager, and read back what they sum up to."""
+    legs = union_all(
+        *(select(literal(leg, SmallInteger).label("leg")) for leg in (LEG_HELD, LEG_WALLET))
+    ).subquery("legs")
     on_held = legs.c.leg == LEG_HELD
     rows = (
         select(
-            wager.c.number,
+            due.c.number,
             literal(under_way.version, Integer),
             legs.c.leg,
             literal(under_way.transfer_id, BigInteger),
-            case((on_held, player_balance.c.held_id), else_=player_balance.c.wallet_id),
-            case((on_held, -wager.c.hold_minor), else_=wager_ending.c.payout_minor),
+            case((on_held, due.c.held_id), else_=due.c.wallet_id),
+            case((on_held, -due.c.hold_minor), else_=due.c.payout_minor),
         )
-        .select_from(
-            _ended_here(under_way)
-            .join(player_balance, player_balance.c.player_id == wager.c.player_id)
-            .join(legs, true())
-        )
-        .where(wager.c.round_id == under_way.round_id, on_held | (wager_ending.c.payout_minor > 0))
-        .order_by(wager.c.number, legs.c.leg)
+        # Outer, so that SQLite keeps the wagers outside and the keys come in their order.
+        .select_from(due.outerjoin(legs, true()))
+        .where(on_held | (due.c.payout_minor > 0))
     )
     names = ["origin_id", "version", "leg", "transfer_id", "account_id", "amount_minor"]
-    written = insert(entry).from_select(names, rows)
-    if connection.dialect.name == "postgresql":
-        booked = written.returning(entry.c.leg, entry.c.amount_minor).cte("booked")
-        row = connection.execute(_lines_of(booked.c.leg, booked.c.amount_minor, booked)).one()
-    else:
-        connection.execute(written)
-        stored = wager.join(
-            entry,
-            and_(
-                entry.c.origin_id == wager.c.number,
-                entry.c.version == under_way.version,
-                entry.c.transfer_id == under_way.transfer_id,
-            ),
+    written = _written(connection, insert(entry).from_select(names, rows))
+    _need_equal("entries", under_way.round_id, found=written, expected=sums.count + sums.paid)
+    first = select(func.min(due.c.number)).scalar_subquery()
+    last = select(func.max(due.c.number)).scalar_subquery()
+    stored_minor = connection.execute(
+        select(total(entry.c.amount_minor)).where(
+            entry.c.origin_id.between(first, last),
+            entry.c.version == under_way.version,
+            entry.c.transfer_id == under_way.transfer_id,
         )
-        wanted = _lines_of(entry.c.leg, entry.c.amount_minor, stored)
-        here = wager.c.round_id == under_way.round_id
-        row = connection.execute(wanted.where(here)).one()
-    return _LinesWritten(count=row[0], held_minor=row[1], wallet_minor=row[2])
-
-
-def _lines_of(
-    leg: ColumnElement[int], amount: ColumnElement[int], source: FromClause
-) -> Select[int, int, int]:
-    return select(
-        func.count(),
-        total(case((leg == LEG_HELD, amount), else_=0)),
-        total(case((leg == LEG_WALLET, amount), else_=0)),
-    ).select_from(source)
+    ).scalar_one()
+    _need_equal(
+        "amounts",
+        under_way.round_id,
+        found=stored_minor,
+        expected=sums.payout_minor - sums.hold_minor,
+    )
 
 
 def _write_house(
@@ -372,25 +431,22 @@ def _move_balances(connection: Connection, under_way: _Settlement) -> None:
     Rows are locked in order of the players' ids first: settlements of two tables with the same
     players would else lock them in different orders.
     """
-    here = wager.c.round_id == under_way.round_id
-    players = (
-        select(player_balance.c.player_id)
-        .where(player_balance.c.player_id.in_(select(wager.c.player_id).where(here)))
-        .order_by(player_balance.c.player_id)
-        .with_for_update()
-        .subquery()
-    )
     if connection.dialect.name == "postgresql":
+        players = (
+            select(player_balance.c.player_id)
+            .where(player_balance.c.player_id.in_(select(due.c.player_id)))
+            .order_by(player_balance.c.player_id)
+            .with_for_update()
+            .subquery()
+        )
         connection.execute(select(func.count()).select_from(players))
     moved = (
         select(
-            wager.c.player_id,
-            total(wager.c.hold_minor).label("hold_minor"),
-            total(wager_ending.c.payout_minor).label("payout_minor"),
+            due.c.player_id,
+            total(due.c.hold_minor).label("hold_minor"),
+            total(due.c.payout_minor).label("payout_minor"),
         )
-        .select_from(_ended_here(under_way))
-        .where(here)
-        .group_by(wager.c.player_id)
+        .group_by(due.c.player_id)
         .subquery("moved")
     )
     connection.execute(
@@ -403,12 +459,17 @@ def _move_balances(connection: Connection, under_way: _Settlement) -> None:
     )
 
 
-def _need_equal(what: str, under_way: _Settlement, *, found: int, expected: int) -> None:
+def _written(connection: Connection, statement: Insert) -> int:
+    """Return how many rows the database says it wrote."""
+    return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
+
+
+def _need_equal(what: str, round_id: str, *, found: int, expected: int) -> None:
     if found != expected:
         raise InvariantError(
             "settlement_sums_differ",
-            f"Round {under_way.round_id}: {what} are {found}, the book says {expected}.",
-            round_id=under_way.round_id,
+            f"Round {round_id}: {what} are {found}, the book says {expected}.",
+            round_id=round_id,
             what=what,
         )
 

@@ -175,7 +175,7 @@ wager = Table(
     Column("hold_minor", BigInteger, nullable=False),
     Column("accepted_ms", BigInteger, nullable=False),
     UniqueConstraint("id"),
-    Index(None, "round_id", "player_id"),
+    Index(None, "round_id", "number"),
     Index(None, "player_id", "round_id"),
     CheckConstraint("stake_minor > 0", name="stake_positive"),
     CheckConstraint("hold_minor > 0", name="hold_positive"),
@@ -237,13 +237,14 @@ entry = Table(
     Column("transfer_id", BigInteger, nullable=False),
     Column("account_id", BigInteger, nullable=False),
     Column("amount_minor", BigInteger, nullable=False),
-    PrimaryKeyConstraint("origin_id", "version", "leg"),
+    PrimaryKeyConstraint("version", "origin_id", "leg"),
     CheckConstraint("amount_minor <> 0", name="not_zero"),
     sqlite_with_rowid=False,
 )
 """One line of a transfer. `origin_id` is the transfer that began the business: for every line of
 a wager the one that reserved its hold, else the transfer itself. So the key lets a wager's money
-move once when it is placed (version 0) and once per settlement version."""
+move once when it is placed (version 0) and once per settlement version. The version leads: else
+the lines of a settlement would go between those of the placing, page by page."""
 
 # Decks, devices, pit ---------------------------------------------------------------------------
 

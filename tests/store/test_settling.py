@@ -250,6 +250,86 @@ def test_settlement_notices_a_player_whose_balance_row_is_gone(house):
     assert broken.value.code == "settlement_sums_differ"
 
 
+@contextmanager
+def meddled(house: House, *, sqlite: str, postgresql: str) -> Iterator[None]:
+    """Let the database do something else with the wallets' lines of settlements."""
+    is_sqlite = house.engine.dialect.name == "sqlite"
+    if is_sqlite:
+        made = [sqlite]
+    else:
+        made = [
+            "CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS"
+            f" $$ BEGIN {postgresql} END $$",
+            "CREATE TRIGGER meddle BEFORE INSERT ON entry FOR EACH ROW"
+            " WHEN (new.leg = 2 AND new.version = 1) EXECUTE FUNCTION meddle()",
+        ]
+    gone = ["DROP TRIGGER meddle"] if is_sqlite else ["DROP FUNCTION meddle CASCADE"]
+    for statements in (made, gone):
+        with house.units.write() as unit:
+            for statement in statements:
+                unit.connection.exec_driver_sql(statement)
+            unit.commit()
+        if statements is made:
+            yield
+
+
+@pytest.mark.parametrize(
+    ("what", "sqlite", "postgresql"),
+    [
+        (
+            "amounts",
+            "CREATE TRIGGER meddle AFTER INSERT ON entry WHEN new.leg = 2 AND new.version = 1"
+            " BEGIN UPDATE entry SET amount_minor = amount_minor + 1"
+            " WHERE origin_id = new.origin_id AND version = 1 AND leg = 2; END",
+            "new.amount_minor := new.amount_minor + 1; RETURN new;",
+        ),
+        (
+            "entries",
+            "CREATE TRIGGER meddle BEFORE INSERT ON entry WHEN new.leg = 2 AND new.version = 1"
+            " BEGIN SELECT RAISE(IGNORE); END",
+            "RETURN NULL;",
+        ),
+    ],
+)
+def test_settlement_notices_when_not_what_is_due_was_written(house, what, sqlite, postgresql):
+    round_id, player = house.round(), house.player(1_000)
+    house.place(house.request(round_id, player))
+    with (
+        meddled(house, sqlite=sqlite, postgresql=postgresql),
+        pytest.raises(InvariantError) as broken,
+    ):
+        house.settle(round_id, {"p1": 2})
+    assert broken.value.code == "settlement_sums_differ"
+    assert broken.value.details["what"] == what
+    assert house.money(player) == (800, 200)
+    assert house.ledger_sum() == 0
+
+
+def test_the_working_paper_of_a_settlement_is_never_in_the_way_of_the_next(house):
+    player = house.player(1_000)
+    rounds = [house.round() for _ in range(3)]
+    for round_id in rounds:
+        house.place(house.request(round_id, player))
+    with pytest.raises(InvariantError):
+        house.settle(rounds[0], {"p2": 1})
+    with house.units.write() as unit:
+        for round_id in rounds:
+            unit.wagers.settle(round_id, version=1, nets={"p1": Fraction(1)})
+        unit.commit()
+    assert house.money(player) == (1_300, 0)
+
+
+def test_what_fits_64_bits_is_held_by_bet(house):
+    """A large stake here and a fine fraction there don't meet."""
+    stake = 10**12 - 1
+    round_id, rich, fine = house.round(), house.player(2 * stake), house.player(1_000)
+    house.place(house.request(round_id, rich, bet="p1", stake_minor=stake))
+    house.place(house.request(round_id, fine, bet="p2", stake_minor=1))
+    house.settle(round_id, {"p1": 1, "p2": Fraction(-1, 10**9)})
+    assert house.money(rich) == (3 * stake, 0)
+    assert house.money(fine) == (999, 0)
+
+
 # Properties ------------------------------------------------------------------------------------
 
 wagers_of_a_round = st.lists(

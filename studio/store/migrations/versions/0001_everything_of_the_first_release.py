@@ -75,7 +75,7 @@ def upgrade() -> None:
         sa.Column("account_id", sa.BigInteger(), nullable=False),
         sa.Column("amount_minor", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("amount_minor <> 0", name=op.f("ck_entry_not_zero")),
-        sa.PrimaryKeyConstraint("origin_id", "version", "leg", name=op.f("pk_entry")),
+        sa.PrimaryKeyConstraint("version", "origin_id", "leg", name=op.f("pk_entry")),
         sqlite_with_rowid=False,
     )
     op.create_table(
@@ -321,7 +321,7 @@ def upgrade() -> None:
             batch_op.f("ix_wager_player_id_round_id"), ["player_id", "round_id"], unique=False
         )
         batch_op.create_index(
-            batch_op.f("ix_wager_round_id_player_id"), ["round_id", "player_id"], unique=False
+            batch_op.f("ix_wager_round_id_number"), ["round_id", "number"], unique=False
         )
 
     if on_postgresql():
@@ -332,7 +332,7 @@ def downgrade() -> None:
     if on_postgresql():
         op.execute("DROP FUNCTION place_wager")
     with op.batch_alter_table("wager", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_wager_round_id_player_id"))
+        batch_op.drop_index(batch_op.f("ix_wager_round_id_number"))
         batch_op.drop_index(batch_op.f("ix_wager_player_id_round_id"))
 
     op.drop_table("wager")
