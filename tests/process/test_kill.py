@@ -242,3 +242,5 @@ def test_asked_to_end_the_server_ends_within_seconds_and_the_log_is_clean(house)
         assert "Traceback" not in house.log(name)
     ended = run_app("audit", "--json", "--database-url", house.database_url)
     assert (ended.returncode, json.loads(ended.stdout)["count"]) == (0, 0)
+    house.start_server()
+    assert house.view["stage"] == "in_play"
