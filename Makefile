@@ -22,8 +22,8 @@ serve: $(VENV)/.run ## Bring up the studio with its embedded database (ARGS="--p
 	@$(PY) app.py serve $(ARGS)
 
 test: $(VENV)/.dev ## Run all tests, doctests included (ARGS="tests/domain -k shoe")
-	@$(PY) -m pytest -n $(WORKERS) --dist loadscope --doctest-modules --ignore=studio/store/migrations \
-		$(or $(ARGS),studio scanner tests)
+	@$(PY) -m pytest -n $(WORKERS) --dist loadscope --doctest-modules --doctest-glob=README.md \
+		--ignore=studio/store/migrations $(or $(ARGS),README.md studio scanner tests)
 
 check: $(VENV)/.dev ## Check format, lint, types, import rules and the translation catalogue
 	@$(PY) -m ruff format --check .
