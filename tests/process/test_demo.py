@@ -159,6 +159,11 @@ class Running:
         return self.process.wait(timeout=WAIT_S)
 
 
+def _as_in_a_terminal() -> None:
+    # A test run in the background ignores Ctrl-C, and a child inherits that.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def demo(short_folder: Path, *arguments: str) -> Iterator[Running]:
     """Start a demo; whatever happens, it and its processes end with the test."""
@@ -171,6 +176,7 @@ def demo(short_folder: Path, *arguments: str) -> Iterator[Running]:
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=_as_in_a_terminal,
         )
     running = Running(process, out)
     seen: set[int] = set()
