@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import argon2
 import psycopg
 import pytest
 from flask import Flask
+from sqlalchemy import Engine, text
 from sqlalchemy.engine import make_url
 from werkzeug.test import TestResponse
 
@@ -17,6 +19,9 @@ import app as entrance
 from studio.services.people import NewPerson, Person
 from studio.services.ports import Actor, Role
 from studio.settings import DEFAULT_FILE, Settings, load_settings
+from studio.store.engine import make_engine
+from studio.store.metadata import metadata
+from studio.store.schema import upgrade
 from studio.web.passwords import Argon2Hasher
 from studio.web.studio import Studio
 
@@ -64,10 +69,59 @@ def postgresql_url() -> Iterator[str]:
         return
     name = f"studio_test_{secrets.token_hex(6)}"
     with server:
-        server.execute(f'create database "{name}" strategy file_copy')
+        server.execute(f'create database "{name}"')
     yield make_url(POSTGRESQL).set(database=name).render_as_string(hide_password=False)
     with connect_to_server() as server:
         server.execute(f'drop database "{name}" with (force)')
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file with the schema in it, to be copied."""
+    path = tmp_path_factory.mktemp("schema") / "studio.db"
+    engine = make_engine(f"sqlite:///{path}")
+    upgrade(engine)
+    engine.dispose()
+    return path
+
+
+@pytest.fixture
+def sqlite_engine(migrated_file: Path, tmp_path: Path) -> Iterator[Engine]:
+    """A copy of the migrated file."""
+    path = tmp_path / "studio.db"
+    shutil.copy(migrated_file, path)
+    engine = make_engine(f"sqlite:///{path}")
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def migrated_postgresql() -> Iterator[Engine]:
+    """The worker's own database, migrated once."""
+    try:
+        server = connect_to_server()
+    except psycopg.OperationalError:
+        absent("PostgreSQL (STUDIO_TEST_POSTGRESQL)")
+        return
+    name = f"studio_worker_{secrets.token_hex(6)}"
+    with server:
+        server.execute(f'create database "{name}"')
+    url = make_url(POSTGRESQL).set(database=name)
+    engine = make_engine(url.render_as_string(hide_password=False))
+    upgrade(engine)
+    yield engine
+    engine.dispose()
+    with connect_to_server() as again:
+        again.execute(f'drop database "{name}" with (force)')
+
+
+@pytest.fixture
+def postgresql_engine(migrated_postgresql: Engine) -> Engine:
+    """The worker's database, emptied."""
+    names = ", ".join(f'"{table.name}"' for table in metadata.sorted_tables)
+    with migrated_postgresql.begin() as connection:
+        connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
+    return migrated_postgresql
 
 
 @pytest.fixture

@@ -1,58 +1,12 @@
-"""Databases of the store's tests: a file for SQLite, one database a worker for PostgreSQL."""
+"""A house of the store's tests on each kind of database."""
 
-import secrets
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
-import psycopg
 import pytest
-from sqlalchemy import Engine, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import Engine
 
-from studio.store.engine import make_engine
-from studio.store.metadata import metadata
-from studio.store.schema import upgrade
 from studio.store.units import SqlUnits
-from tests.conftest import POSTGRESQL, absent, connect_to_server
 from tests.store.house import FrozenClock, House
-
-
-@pytest.fixture(scope="session")
-def migrated_postgresql() -> Iterator[Engine]:
-    """The worker's own database, migrated once."""
-    try:
-        server = connect_to_server()
-    except psycopg.OperationalError:
-        absent("PostgreSQL (STUDIO_TEST_POSTGRESQL)")
-        return
-    name = f"studio_store_{secrets.token_hex(6)}"
-    with server:
-        server.execute(f'create database "{name}"')
-    url = make_url(POSTGRESQL).set(database=name)
-    engine = make_engine(url.render_as_string(hide_password=False))
-    upgrade(engine)
-    yield engine
-    engine.dispose()
-    with connect_to_server() as again:
-        again.execute(f'drop database "{name}" with (force)')
-
-
-@pytest.fixture
-def postgresql_engine(migrated_postgresql: Engine) -> Engine:
-    """The worker's database, emptied."""
-    names = ", ".join(f'"{table.name}"' for table in metadata.sorted_tables)
-    with migrated_postgresql.begin() as connection:
-        connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
-    return migrated_postgresql
-
-
-@pytest.fixture
-def sqlite_engine(tmp_path: Path) -> Iterator[Engine]:
-    """A migrated SQLite file."""
-    engine = make_engine(f"sqlite:///{tmp_path / 'studio.db'}")
-    upgrade(engine)
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
