@@ -1,6 +1,7 @@
 // People, cash and deck sets. Cash carries the client's id, so that it is booked once.
 
 import { get, newId, post, postUntilAnswered, Unanswered } from "./api.js";
+import { confirmDialog } from "./dialog.js";
 import { $, h, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
 import { has, language, t } from "./i18n.js";
@@ -22,7 +23,36 @@ function personRow(person) {
     h("td", { text: t(`role.${person.role}`) }),
     h("td", { text: has(`language.${person.language}`) ? t(`language.${person.language}`) : "–" }),
     h("td", { class: "number", text: typeof person.balance_minor === "number" ? formatMoney(person.balance_minor, currency, language) : "–" }),
+    h("td", {}, h(
+      "div",
+      { class: "row-actions" },
+      h("button", { type: "button", class: "button", "data-testid": "set-password", text: t("admin.new_password"), onclick: () => setPassword(person) }),
+      h("button", { type: "button", class: "button", "data-testid": "set-active", text: t(person.active ? "admin.deactivate" : "admin.activate"), onclick: () => setActive(person) }),
+    )),
   );
+}
+
+/** Change a person after a question; what was done or refused is said under the list. */
+async function change(person, values, done) {
+  try {
+    await post(`/api/people/${person.id}`, values);
+    await loadPeople();
+    notify($("#people-message"), "ok", t(done, { name: person.display_name }));
+  } catch (error) {
+    notify($("#people-message"), "bad", errorText(error));
+  }
+}
+
+async function setPassword(person) {
+  const fields = [{ name: "password", label: t("admin.new_password"), type: "password", minlength: 10, autocomplete: "new-password", hint: t("admin.password_hint") }];
+  const answer = await confirmDialog({ testid: "password-dialog", title: t("admin.new_password_title", { name: person.display_name }), fields, confirm: t("admin.new_password"), focusField: true });
+  if (answer) await change(person, answer, "admin.password_set");
+}
+
+async function setActive(person) {
+  const act = person.active ? "admin.deactivate" : "admin.activate";
+  const answer = await confirmDialog({ testid: "active-dialog", title: t(`${act}_title`, { name: person.display_name }), confirm: t(act), danger: person.active });
+  if (answer) await change(person, { active: !person.active }, `${act}_done`);
 }
 
 async function loadPeople() {
