@@ -79,13 +79,14 @@ class Table:
     def lay(self, face: str) -> PrintedCode:
         """Let the scanner see the next card and wait until the studio has taken it."""
         card = self.printed(face)
-        before = self.position()
+        before = self.in_shoe()
         if self.camera is None:
             answer = self.device("reports", kind="card_seen", code=card.digits)
             assert answer["taken"], answer
         else:
             self.camera.place(card.digits)
-        until(lambda: self.position() > before, what=f"{face} at {self.code} is read")
+        # Not any event: the window may close while the card lies there.
+        until(lambda: self.in_shoe() < before, what=f"{face} at {self.code} is read")
         return card
 
     def device(self, door: str, **values: Json) -> Json:
@@ -109,6 +110,10 @@ class Table:
         )
         assert answer.ok, answer.text
         return answer.json()
+
+    def in_shoe(self) -> int:
+        """Return how many cards the shoe holds."""
+        return int(self.view()["shoe"]["in_shoe"])
 
     def position(self) -> tuple[int, int]:
         """Return epoch and number of the last event."""
