@@ -16,7 +16,7 @@ from studio.domain.game import Json
 from studio.domain.table import STUDIO, TableState
 from studio.services.ports import UnitOfWork
 
-ACT_NOW, ACT_SOON, KNOW = 1, 2, 3
+ACT_NOW, ACT_SOON = 1, 2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -229,9 +229,6 @@ class EventLog(Protocol):
     def orders(self, table: str, *, before_epoch: int, shoes: int) -> Sequence[Sequence[str]]:
         """Return the faces of the latest `shoes` earlier shoes, each in the order of the draw."""
 
-    def epoch_of_round(self, round_id: str) -> int | None:
-        """Return the epoch that a round was played in."""
-
 
 class Rounds(Protocol):
     """The rows of rounds that the money obeys; derived from the log in the same commit."""
@@ -295,9 +292,6 @@ class Wagers(Protocol):
 
     def totals(self, round_id: str) -> Mapping[str, tuple[int, int]]:
         """Return per bet (open wagers, open stakes in minor units)."""
-
-    def players_of_round(self, round_id: str) -> Sequence[int]:
-        """Return ids of the players with a wager in the round."""
 
 
 class Ledger(Protocol):

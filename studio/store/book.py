@@ -102,18 +102,6 @@ def totals(connection: Connection, round_id: str) -> Mapping[str, tuple[int, int
     return {bet: (count, stake_minor) for bet, count, stake_minor in rows}
 
 
-def players_of_round(connection: Connection, round_id: str) -> Sequence[int]:
-    """Return ids of the players with a wager in the round."""
-    return list(
-        connection.scalars(
-            select(wager.c.player_id)
-            .where(wager.c.round_id == round_id)
-            .distinct()
-            .order_by(wager.c.player_id)
-        )
-    )
-
-
 def booked_wagers(round_id: str) -> Select[Any]:
     """Return the query for the wagers that a closing counts: all but those taken back."""
     return (

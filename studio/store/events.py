@@ -25,7 +25,7 @@ from studio.domain.errors import InvariantError
 from studio.domain.game import Json
 from studio.domain.log import GENESIS_HASH, canonical
 from studio.services.ports import EventLog, StoredEvent
-from studio.store.tables import event, round_, sealed_card, table_log
+from studio.store.tables import event, sealed_card, table_log
 
 _NEW_LOG = {"table_code": bindparam("code"), "epoch": 0, "seq": 0, "hash": GENESIS_HASH}
 _OPEN_LOG: Mapping[str, Any] = {
@@ -169,7 +169,3 @@ class SqlEventLog(EventLog):
         )
         rows = self._connection.execute(drawn)
         return [[row.card for row in shoe] for _, shoe in groupby(rows, key=lambda row: row.epoch)]
-
-    def epoch_of_round(self, round_id: str) -> int | None:
-        """See the port."""
-        return self._connection.scalar(select(round_.c.epoch).where(round_.c.id == round_id))

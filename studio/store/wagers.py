@@ -74,7 +74,3 @@ class SqlWagers(Wagers):
     def totals(self, round_id: str) -> Mapping[str, tuple[int, int]]:
         """See the port."""
         return book.totals(self._connection, round_id)
-
-    def players_of_round(self, round_id: str) -> Sequence[int]:
-        """See the port."""
-        return book.players_of_round(self._connection, round_id)

@@ -53,7 +53,7 @@ def test_a_new_table_begins_before_its_first_event(house):
     with house.units.read() as unit:
         assert unit.events.position("T9") == (0, 0, "")
         assert unit.events.read("T9", epoch=0, after_seq=0) == []
-        assert unit.events.epoch_of_round("T9-1-1") is None
+        assert unit.rounds.get("T9-1-1") is None
 
 
 def test_events_come_back_as_they_were_stored_sealed_parts_included(house):
@@ -164,7 +164,7 @@ def test_a_round_is_found_by_id_and_moves_through_its_phases(house):
         row = unit.rounds.get(round_id)
         assert row is not None
         assert (row.phase, row.settlement_version, row.table) == ("settled", 1, "T1")
-        assert unit.events.epoch_of_round(round_id) == 1
+        assert row.epoch == 1
         assert unit.rounds.get("T1-1-404") is None
 
 
