@@ -80,6 +80,10 @@ class LinkWatch:
             up = health[link]["state"] == "up"
             if up == (link in lost):
                 self._runner.run(table, _marks(link, up=up))
+        if not lost and all(health[link]["state"] == "up" for link in Link):
+            # The usual turn, ten times a second: nothing to write and nothing to read again.
+            self._lost_since.pop(table, None)
+            return
         self._cancel_after_grace(table)
 
     def _cancel_after_grace(self, table: str) -> None:
