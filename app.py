@@ -12,8 +12,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from decimal import Decimal
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from flask_socketio import SocketIO
 from sqlalchemy import Engine
 
 from studio.bench.commands import bench
+from studio.cli.games import rtp, rules
 from studio.demo.client import DoorError
 from studio.demo.processes import ProcessError
 from studio.demo.run import Demo, Inside, Plan
@@ -30,9 +29,8 @@ from studio.demo.run import as_json as demo_as_json
 from studio.demo.summary import as_text, summarise
 from studio.domain.cards import DECK_SET_MAX
 from studio.domain.errors import MalformedError
-from studio.domain.game import GameConfig, Json, TheoreticalReturn
+from studio.domain.game import Json
 from studio.games import GAMES, by_code
-from studio.games import game as game_by_code
 from studio.services.audit import audit as run_audit
 from studio.services.cash import CashService
 from studio.services.clockwork import Clockwork
@@ -44,7 +42,6 @@ from studio.services.ports import Actor, DeckSet, Publisher, Role
 from studio.services.replay import GameReplay
 from studio.services.reports import ReportService
 from studio.services.tables import TableService
-from studio.services.vectors import check_vectors
 from studio.services.wagers import WagerService
 from studio.settings import (
     Settings,
@@ -70,7 +67,6 @@ from studio.web.system import SystemClock, SystemRandomness
 SQLITE = "sqlite:///"
 ROOT = Path(__file__).resolve().parent
 MINUTE_MS = 60_000
-RTP_DECIMALS = 15
 FIRST_ADMINISTRATOR = "admin"
 
 
@@ -225,89 +221,6 @@ def _add_administrator(studio: Studio) -> None:
     click.echo(f"First start: log in as {FIRST_ADMINISTRATOR} with {password}", err=True)
 
 
-# Games ------------------------------------------------------------------------------------------
-
-
-@main.group()
-def rules() -> None:
-    """The rules that settle."""
-
-
-@rules.command("check")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--game", "code", help="Only this game's vectors.")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
-@one_line_errors
-def rules_check(files: tuple[Path, ...], code: str | None, *, as_json: bool) -> None:
-    """Run test vectors through the product's own rules; one line per failing vector."""
-    report = check_vectors({str(path): _json_of(path) for path in files}, game=code)
-    if as_json:
-        unsupported_here = len(report.unsupported_of_registered_game)
-        _echo_json(
-            {
-                "passed": report.passed,
-                "failed": len(report.failures),
-                "unsupported": len(report.unsupported),
-                "unsupported_of_registered_games": unsupported_here,
-                "lines": list(report.lines[:-1]),
-            }
-        )
-    else:
-        click.echo("\n".join(report.lines))
-    if not report.ok:
-        sys.exit(1)
-
-
-def _json_of(path: Path) -> Json:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-    except (OSError, ValueError) as error:
-        fail(f"{path} is no JSON file: {error}", status=1)
-
-
-def _echo_json(answer: Json) -> None:
-    click.echo(json.dumps(answer, ensure_ascii=False, default=str))
-
-
-@main.command()
-@click.argument("game", metavar="GAME")
-@click.option("--bet", help="Only this bet; every kind when none is named.")
-@click.option("--decks", type=click.IntRange(1, 16), default=8, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
-@one_line_errors
-def rtp(game: str, bet: str | None, decks: int, *, as_json: bool) -> None:
-    """Exact return of GAME's bets, enumerated through the same rules that settle."""
-    plugin = game_by_code(game)
-    kinds = {one.settles_on: None for one in plugin.describe(GameConfig(decks=decks)).bets}
-    answers = [
-        _return_as_json(game, plugin.theoretical(kind, decks)) for kind in ([bet] if bet else kinds)
-    ]
-    if as_json:
-        _echo_json(answers[0] if bet or len(answers) == 1 else {**answers[0], "bets": answers})
-        return
-    for answer in answers:
-        click.echo(
-            f"{game} {answer['bet']}, {decks} decks: {answer['rtp']}  ({answer['fraction']})"
-        )
-        for net, chance in answer["outcomes"].items():
-            click.echo(f"  {net:>4}  {chance}")
-
-
-def _return_as_json(game: str, exact: TheoreticalReturn) -> dict[str, Json]:
-    return {
-        "game": game,
-        "bet": exact.bet,
-        "decks": exact.decks,
-        "rtp": _digits(exact.rtp),
-        "fraction": str(exact.rtp),
-        "outcomes": {str(net): _digits(exact.outcomes[net]) for net in sorted(exact.outcomes)},
-    }
-
-
-def _digits(value: Fraction) -> float:
-    return round(float(value), RTP_DECIMALS)
-
-
 # Cards ------------------------------------------------------------------------------------------
 
 
@@ -420,7 +333,8 @@ def audit(database_url: str | None, *, as_json: bool) -> None:
     with _store(database_url) as units:
         faults = run_audit(units, replay=_replay)
     if as_json:
-        _echo_json({"faults": [asdict(fault) for fault in faults], "count": len(faults)})
+        found = {"faults": [asdict(fault) for fault in faults], "count": len(faults)}
+        click.echo(json.dumps(found, ensure_ascii=False, default=str))
     else:
         for fault in faults:
             click.echo(f"{fault.code}  {fault.where}: {fault.what}")
@@ -486,7 +400,8 @@ def _make_inside() -> Inside:
     return Inside(units=units, people=make_people(settings, units), close=engine.dispose)
 
 
-main.add_command(bench)
+for command in (rules, rtp, bench):
+    main.add_command(command)
 
 if __name__ == "__main__":
     main()

@@ -28,11 +28,12 @@ from studio.domain.game import (
     Deal,
     Request,
     ScanAt,
+    Scanned,
 )
 from studio.domain.guards import need_free_hands
 from studio.domain.log import commitment
 from studio.domain.order import repeated
-from studio.domain.round import BURN, Phase, Round, request_of
+from studio.domain.round import BURN, Phase, Round, last_burns, request_of
 from studio.domain.shoe import Shoe
 from studio.domain.table import STUDIO, Stage, TableState
 
@@ -170,7 +171,8 @@ def _draw(
         nonce=drawn.sealed.nonce,
     )
     revealed = CardsRevealed(scope=current.id, positions=(request.position,), cards=(opened,))
-    return (drawn, revealed)
+    after = game.apply(current.game_state, Scanned(piece=command.code.piece))
+    return (drawn, revealed, *last_burns(game, current, after))
 
 
 def expected_card(game: AnyGame, state: TableState) -> tuple[str, int] | None:

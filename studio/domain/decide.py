@@ -38,7 +38,6 @@ from studio.domain.dealing import confirm_burn, fail_read, see_card
 from studio.domain.errors import RefusedError
 from studio.domain.events import (
     BettingClosed,
-    CardsRevealed,
     CutCardOut,
     DealerLeft,
     DealerSeated,
@@ -75,7 +74,7 @@ from studio.domain.guards import (
     need_running_round,
     need_stage,
 )
-from studio.domain.round import BURN, Phase, Round, marks_and_hands, results
+from studio.domain.round import Phase, last_burns, marks_and_hands, opening, results
 from studio.domain.table import Stage, TableState
 
 
@@ -369,21 +368,8 @@ def _reveal_next(game: AnyGame, state: TableState) -> tuple[Event, ...]:
     request = game.next(current.game_state)
     if current.phase is not Phase.REVEAL or not isinstance(request, Reveal):
         raise RefusedError("reveal_not_due", "No hand is to be opened now.")
-    events = [_revealed(current, request.positions)]
     after = game.apply(current.game_state, Revealed(positions=request.positions))
-    burns = tuple(card for card in current.drawn if card.position == BURN)
-    if burns and isinstance(game.next(after), Settle):
-        # The last hand is open: the burnt card is published with it, so that a player can check
-        # every card of the round against its commitment.
-        events.append(_revealed(current, (BURN,)))
-    return tuple(events)
-
-
-def _revealed(current: Round, positions: tuple[str, ...]) -> CardsRevealed:
-    cards = tuple(
-        card.opened() for card in current.drawn if card.position in positions and not card.open
-    )
-    return CardsRevealed(scope=current.id, positions=positions, cards=cards)
+    return (opening(current, request.positions), *last_burns(game, current, after))
 
 
 def results_due(game: AnyGame, state: TableState) -> bool:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from studio.domain.cards import Piece
+from studio.domain.theory import TheoreticalReturn
 
 Json: TypeAlias = Any
 """Plain JSON values at an edge: vectors, event bodies, wire messages."""
@@ -62,8 +63,21 @@ class Order(StrEnum):
     """All at once; what a seat decided stays sealed until the request is over."""
 
 
+@unique
+class RoadKind(StrEnum):
+    """How the results of a shoe are drawn."""
+
+    BY_POSITION = "by_position"
+    """A row for every position that has marks."""
+    TWO_SIDED = "two_sided"
+    """One result a round, this side or that: bead plate and big road."""
+
+
 Position: TypeAlias = str
 """Where cards lie: `P1`..`P5`, `B`, `board`, `seat3`, `burn`."""
+
+Place: TypeAlias = tuple[Position, int]
+"""One piece on the table: position and index within it."""
 
 Seat: TypeAlias = str
 """Who acts: the position of a person."""
@@ -88,8 +102,8 @@ class Bet:
 
     code: str
     """e.g. `p1`, `p1_pair`; unique in the game."""
-    position: Position
-    """The hand the bet is about; screens group by it."""
+    position: Position | None
+    """The hand the bet is about; screens group by it. None: the round as a whole (a tie)."""
     exposure: Fraction
     """The most a bettor can lose per unit staked: what is held."""
     bank_exposure: Fraction
@@ -116,6 +130,8 @@ class Description:
     roles: tuple[str, ...]
     positions: tuple[Position, ...]
     """In dealing and reveal order."""
+    places: tuple[Place, ...]
+    """Every place a round may fill, in dealing order; some may stay empty (a third card)."""
     pieces_per_round_max: int
     """The most that one round can draw, burns included: the shoe must hold it behind the cut."""
     bets: tuple[Bet, ...]
@@ -130,12 +146,12 @@ class Description:
     """Public change log of rules and pay table, newest first, one English sentence each."""
     rotating_roles: tuple[str, ...] = ()
     """Roles that pass clockwise after each round to the next seat that can cover them."""
+    road: RoadKind = RoadKind.BY_POSITION
+    play_money_only: tuple[str, ...] = ()
+    """Options in force that no table for money may have."""
 
 
 # What a game asks for -------------------------------------------------------------------------
-
-Place: TypeAlias = tuple[Position, int]
-"""One piece on the table: position and index within it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,6 +313,8 @@ class View:
     hands: tuple[HandView, ...]
     facts: Mapping[str, Json] = field(default_factory=dict)
     """Public facts of the game besides hands (whose turn, pot sizes, trump)."""
+    calls: tuple[str, ...] = ()
+    """What the dealer calls out now, as codes for the catalogue: `banker_draws`, `natural`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -388,30 +406,6 @@ class JackpotHit:
 Movement: TypeAlias = SpotResult | Transfer | Pot | Points | JackpotHit
 
 
-@dataclass(frozen=True, kw_only=True)
-class TheoreticalReturn:
-    """The exact return of a bet, enumerated through the rules that settle."""
-
-    bet: str
-    decks: int
-    rtp: Fraction
-    """Returned per unit staked (stake basis)."""
-    outcomes: Mapping[Fraction, Fraction]
-    """Net per unit staked -> probability; sums to 1."""
-    covariance: Fraction
-    """Of the nets of two different bets of this kind in one round, per unit staked.
-
-    They may share cards, as all main bets share the bank's hand: what is staked on five of them
-    then spreads its risk less than five stakes on five rounds would.
-    """
-
-    @property
-    def variance(self) -> Fraction:
-        """Of the net per unit staked."""
-        squares = (chance * net**2 for net, chance in self.outcomes.items())
-        return sum(squares, Fraction(0)) - (self.rtp - 1) ** 2
-
-
 S = TypeVar("S")
 
 
@@ -482,12 +476,14 @@ class Game(Protocol[S]):
     def settle(self, state: S) -> tuple[Movement, ...]:
         """Return the neutral movements of a finished round; called when `next` is Settle."""
 
-    def theoretical(self, bet: str, decks: int) -> TheoreticalReturn:
+    def theoretical(self, bet: str, config: GameConfig) -> TheoreticalReturn:
         """Enumerate the exact return of a bet kind (`Bet.settles_on`) or of a bet of that kind.
 
+        Decks and options of `config` count; a bet that its options do not offer is known too.
+
         Raises:
-            MalformedError: `unknown_bet`, `decks_out_of_range`; `no_theoretical` for a game whose
-                return depends on what people decide.
+            MalformedError: as `describe`; `unknown_bet`; `no_theoretical` for a game whose return
+                depends on what people decide.
         """
 
     @property

@@ -114,6 +114,24 @@ def reveal(game: AnyGame, current: Round, event: CardsRevealed) -> Round:
     return replace(current, drawn=drawn, game_state=game_state)
 
 
+def opening(current: Round, positions: tuple[str, ...]) -> CardsRevealed:
+    """Return the event that opens the cards of these positions that are not open yet."""
+    cards = tuple(
+        card.opened() for card in current.drawn if card.position in positions and not card.open
+    )
+    return CardsRevealed(scope=current.id, positions=positions, cards=cards)
+
+
+def last_burns(game: AnyGame, current: Round, after: object) -> tuple[CardsRevealed, ...]:
+    """Return the opening of the round's burnt cards, once nothing but the settlement is left.
+
+    `after` is the game's state then. A player can so check every card of the round against its
+    commitment.
+    """
+    burns = any(card.position == BURN for card in current.drawn)
+    return (opening(current, (BURN,)),) if burns and isinstance(game.next(after), Settle) else ()
+
+
 def request_of(game: AnyGame, current: Round | None) -> Request | None:
     """Return what the game asks for, None when no round runs."""
     if current is None or not current.running:

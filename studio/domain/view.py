@@ -5,7 +5,7 @@ can go to everybody. `patch` names the top-level keys that an event changed: an 
 the missed patches is a fresh view.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from studio.domain.dealing import expected_card
 from studio.domain.game import (
@@ -97,6 +97,7 @@ def _round(game: AnyGame, state: TableState, current: Round) -> dict[str, Json]:
         "rule_version": current.rule_version,
         "paytable_version": current.paytable_version,
         "hands": _hands(game, current),
+        "calls": list(game.view(current.game_state, PUBLIC).calls),
         "commitments": [
             {"position": card.position, "index": card.index, "commitment": card.commitment}
             for card in current.drawn
@@ -215,6 +216,9 @@ def _round_step(game: AnyGame, state: TableState) -> dict[str, Json]:
         step = _card_step(request)
         step["next"] = _following(game, state)
         return step
+    if isinstance(request, Deal):
+        # An open card would tell who wins: the dealer draws none while bets are taken.
+        return {"code": "wait_close", "next": _card_step(request)}
     if current.phase is not Phase.REVEAL:
         return {"code": "wait_close"}
     if isinstance(request, Reveal):
@@ -233,19 +237,24 @@ def _following(game: AnyGame, state: TableState) -> dict[str, Json] | None:
     """Return the step after the card that is waited for, for the dealer to see ahead.
 
     What follows a face-down card never depends on its face, or the screen would tell it: so the
-    game is asked what it would want after any card. After an open card nothing is foretold.
+    game is asked what it would want after any card. After an open card it may depend on it (a
+    third card): then nothing is foretold.
     """
     current = state.round
     assert current is not None
     assert state.config is not None
     request = game.next(current.game_state)
-    if isinstance(request, Deal) and request.face_up:
-        return None
     if isinstance(request, Burn) and state.config.scan_at is ScanAt.REVEAL:
-        done: GameEvent = Burnt(count=request.count)
+        answers: Sequence[GameEvent] = (Burnt(count=request.count),)
     else:
-        done = Scanned(piece=game.describe(state.config).pieces[0])
-    after = game.next(game.apply(current.game_state, done))
-    if isinstance(after, Deal | Burn) and not (isinstance(after, Deal) and after.face_up):
+        answers = tuple(Scanned(piece=piece) for piece in game.describe(state.config).pieces)
+    if not (isinstance(request, Deal) and request.face_up):
+        answers = answers[:1]
+    steps = [game.next(game.apply(current.game_state, answer)) for answer in answers]
+    after = steps[0]
+    if any(step != after for step in steps):
+        return None
+    waits = isinstance(after, Deal) and after.face_up and current.phase is Phase.BETTING
+    if isinstance(after, Deal | Burn) and not waits:
         return _card_step(after)
     return {"code": "wait_close"} if current.phase is Phase.BETTING else None

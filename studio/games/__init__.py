@@ -8,9 +8,10 @@ from collections import Counter
 
 from studio.domain.errors import InvariantError, MalformedError
 from studio.domain.game import AnyGame
+from studio.games.baccarat.plugin import Baccarat
 from studio.games.pok_deng.plugin import PokDeng
 
-GAMES: tuple[AnyGame, ...] = (PokDeng(),)
+GAMES: tuple[AnyGame, ...] = (PokDeng(), Baccarat())
 
 
 def by_code(games: tuple[AnyGame, ...]) -> dict[str, AnyGame]:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from studio.domain.errors import MalformedError
 from studio.domain.events import ReadFailed, RoundOpened
-from studio.domain.game import AnyGame, Json
+from studio.domain.game import AnyGame, GameConfig, Json
 from studio.domain.round import Phase
 from studio.services.figure_rows import BetGroup, EndedRow, MoneyRow, ScanRow, Span
 from studio.services.ports import Units
@@ -104,13 +104,12 @@ class FigureService:
 
     def _groups(self) -> Iterator[BetGroup]:
         """Yield the kinds of bets of the games on the tables."""
-        for code in dict.fromkeys(setup.game for setup in self.setups.values()):
-            config = next(one.config for one in self.setups.values() if one.game == code)
-            kinds: dict[str, list[str]] = defaultdict(list)
-            for bet in self.games[code].describe(config).bets:
-                kinds[bet.settles_on].append(bet.code)
-            for kind, bets in kinds.items():
-                yield BetGroup(game=code, kind=kind, bets=tuple(bets))
+        kinds: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+        for setup in self.setups.values():
+            for bet in setup.bets(self.games[setup.game]).values():
+                kinds[setup.game, bet.settles_on][bet.code] = None
+        for (game, kind), bets in kinds.items():
+            yield BetGroup(game=game, kind=kind, bets=tuple(bets))
 
     def _by_table(self, money: Sequence[MoneyRow], ended: Sequence[EndedRow]) -> list[Json]:
         counts = _phases(ended, key=lambda row: row.table)
@@ -123,24 +122,27 @@ class FigureService:
         ]
 
     def _returns(self, span: Span, money: Sequence[MoneyRow]) -> list[Json]:
-        """Return one curve for each game, number of decks and kind of bet."""
-        curves: dict[tuple[str, int, str], list[MoneyRow]] = defaultdict(list)
+        """Return one curve for each game, pay table, number of decks and kind of bet."""
+        curves: dict[tuple[str, int, str, str], list[MoneyRow]] = defaultdict(list)
+        configs: dict[tuple[str, int, str, str], GameConfig] = {}
         for row in money:
             setup = self.setups.get(row.table)
             if setup is None or setup.game != row.game:
                 continue  # a table of former settings: its theory is not today's
             described = self.games[row.game].describe(setup.config)
             if row.kind and row.paytable_version == described.paytable_version:
-                curves[row.game, setup.config.decks, row.kind].append(row)
+                key = (row.game, setup.config.decks, row.kind, row.paytable_version)
+                curves[key].append(row)
+                configs[key] = setup.config
         return [
-            self._return(span, game=game, decks=decks, kind=kind, rows=rows)
-            for (game, decks, kind), rows in sorted(curves.items())
+            self._return(span, game=key[0], kind=key[2], config=configs[key], rows=curves[key])
+            for key in sorted(curves)
         ]
 
     def _return(
-        self, span: Span, *, game: str, decks: int, kind: str, rows: Sequence[MoneyRow]
+        self, span: Span, *, game: str, kind: str, config: GameConfig, rows: Sequence[MoneyRow]
     ) -> dict[str, Json]:
-        exact = self.games[game].theoretical(kind, decks)
+        exact = self.games[game].theoretical(kind, config)
         theory = float(exact.rtp)
         points = []
         so_far = _Curve(variance=float(exact.variance), covariance=float(exact.covariance))
@@ -158,7 +160,7 @@ class FigureService:
             )
         return {
             "game": game,
-            "decks": decks,
+            "decks": config.decks,
             "kind": kind,
             "theoretical": round(theory, RTP_DECIMALS),
             "rounds": so_far.rounds,

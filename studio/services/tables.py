@@ -34,8 +34,8 @@ class TableService(TableRunner):
 
         Raises:
             MalformedError: `unknown_table`, `unknown_command`, `command_id`, or a bad argument.
-            RefusedError: `role_forbids`, `not_your_table`, `command_id_reused`, or as the
-                command's rule says.
+            RefusedError: `role_forbids`, `not_your_table`, `dealer_not_qualified`,
+                `command_id_reused`, or as the command's rule says.
         """
         prepared = builder(self, actor, table, body)
         digest = command_digest(actor, table, body)
@@ -216,6 +216,7 @@ def _alarm(row: AlarmRow) -> dict[str, Json]:
 def snapshot(live: Live, *, now_ms: int) -> dict[str, Json]:
     """Return the snapshot message of a table."""
     setup, state = live.setup, live.state
+    described = live.game.describe(setup.config)
     bets = []
     for bet in setup.bets(live.game).values():
         limits = setup.wager_limits(bet)
@@ -224,6 +225,7 @@ def snapshot(live: Live, *, now_ms: int) -> dict[str, Json]:
                 "code": bet.code,
                 "position": bet.position,
                 "exposure": str(bet.exposure),
+                "bank_exposure": str(bet.bank_exposure),
                 "settles_on": bet.settles_on,
                 "min_minor": limits.bet_min_minor,
                 "max_minor": limits.bet_max_minor,
@@ -231,10 +233,14 @@ def snapshot(live: Live, *, now_ms: int) -> dict[str, Json]:
         )
     return {
         "table": setup.code,
+        "name": setup.name,
+        "game": live.game.code,
         "epoch": state.epoch,
         "seq": state.seq,
         "now_ms": now_ms,
         "view": live.view,
+        "road_kind": described.road.value,
+        "places": [{"position": at, "card": index + 1} for at, index in described.places],
         "bets": bets,
         "currency": {"code": setup.currency.code, "decimals": setup.currency.decimals},
         "limits": {

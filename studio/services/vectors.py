@@ -5,6 +5,7 @@ A vectors file is a JSON object whose `vectors` are objects with `id`, `game`, `
 Numbers are compared by their decimal value, exactly: 7.4 is 7.4, never nearly 7.4.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -145,12 +146,21 @@ def _run(plugin: AnyGame, vector: _Vector) -> str | None:
     return "; ".join(differences) or None
 
 
+_AMOUNT = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
 def same(wanted: Json, got: Json) -> bool:
     """Compare two JSON values; numbers by decimal value, types never mixed.
 
+    An amount with decimals may be wanted as a text, so that no float touches it.
+
     >>> same(7.4, Decimal("7.4")), same(7, 7.0), same("7", 7), same(1, True)
     (True, True, False, False)
+    >>> same("1948.05", Decimal("1948.050")), same("x", Decimal(1))
+    (True, False)
     """
+    if isinstance(wanted, str) and isinstance(got, Decimal):
+        return _AMOUNT.fullmatch(wanted) is not None and Decimal(wanted) == got
     if _is_number(wanted) and _is_number(got):
         return _exact(wanted) == _exact(got)
     if isinstance(wanted, list | tuple) and isinstance(got, list | tuple):

@@ -11,10 +11,12 @@ from studio.domain.commands import (
     RevealNext,
     StartVerification,
     Stop,
+    TakeSeat,
     TurnCutCard,
 )
 from studio.domain.log import canonical
 from studio.domain.view import instruction, patch, table_view
+from studio.games import game
 from tests.support.tables import (
     HANDS,
     MemoryTable,
@@ -25,11 +27,13 @@ from tests.support.tables import (
     empty,
     fail,
     in_play,
+    load_command,
     loaded,
     revealing,
     see,
     see_foreign,
     settled,
+    shuffle_command,
     shuffled,
     void_command,
 )
@@ -49,10 +53,30 @@ def deal(position, card, following):
     return {"code": "deal", "position": position, "card": card, "next": following}
 
 
+def baccarat(*codes, burn=("3S",), close=True):
+    """Return the making of a baccarat table that has dealt these cards, face up."""
+
+    def build() -> MemoryTable:
+        table = MemoryTable(game=game("baccarat"))
+        for command in (TakeSeat(dealer_id=7, name="Sato"), load_command(), shuffle_command()):
+            table.do(command)
+        table.deal("2S", "KS", "KH")
+        table.open_round()
+        table.deal(*burn)
+        if close:
+            table.close()
+        table.deal(*codes)
+        return table
+
+    return build
+
+
 OPEN = OpenRound(now_ms=2_000_000, window_ms=15_000)
 BY_HAND = at(lambda: shuffled(scan_at="reveal"), see(2), ConfirmBurn(), OPEN)
 P1 = {"code": "deal", "position": "P1", "card": 1}
 P2 = {"code": "deal", "position": "P2", "card": 1}
+PLAYER = {"code": "deal", "position": "P", "card": 1}
+BANKER = {"code": "deal", "position": "B", "card": 1}
 
 INSTRUCTIONS = [
     (empty, {"code": "load_shoe"}),
@@ -91,7 +115,18 @@ INSTRUCTIONS = [
         {"code": "last_round_done", "in_shoe": 413},
     ),
     (BY_HAND, {"code": "burn_one", "count": 1, "next": {"code": "wait_close"}}),
-    (at(BY_HAND, ConfirmBurn()), {"code": "wait_close"}),
+    (at(BY_HAND, ConfirmBurn()), {"code": "wait_close", "next": P1}),
+    (
+        baccarat(burn=(), close=False),
+        {"code": "burn_one", "count": 1, "next": {"code": "wait_close"}},
+    ),
+    (baccarat(close=False), {"code": "wait_close", "next": PLAYER}),
+    (baccarat(burn=()), {"code": "burn_one", "count": 1, "next": PLAYER}),
+    (baccarat(), deal("P", 1, BANKER)),
+    (baccarat("2H", "2D", "3H"), deal("B", 2, None)),  # it decides who draws
+    (baccarat("2H", "2D", "3H", "3D"), deal("P", 3, None)),
+    (baccarat("2H", "2D", "5H", "3D"), deal("B", 3, None)),
+    (baccarat("4H", "2D", "5H", "3D"), {"code": "settling"}),
 ]
 
 
@@ -114,6 +149,22 @@ def test_what_follows_a_face_down_card_never_depends_on_its_face():
         other.deal("3S", code)
         said.add(canonical(instruction(other.game, other.state)))
     assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("codes", "said", "points"),
+    [
+        (("2H", "2D", "3H"), [], ["5", None]),
+        (("2H", "2D", "3H", "3D"), ["player_draws"], ["5", "5"]),
+        (("2H", "2D", "5H", "3D"), ["player_no_card", "banker_draws"], ["7", "5"]),
+        (("4H", "2D", "5H", "3D"), ["natural", "player_wins"], ["9", "5"]),
+    ],
+)
+def test_the_view_says_what_the_dealer_calls_and_what_open_hands_are_worth(codes, said, points):
+    table = baccarat(*codes)()
+    current = table_view(table.game, table.state)["round"]
+    assert current["calls"] == said
+    assert [hand["points"] for hand in current["hands"]] == points
 
 
 def test_a_dealt_hand_is_counted_and_nothing_else():

@@ -16,23 +16,25 @@ from hypothesis import strategies as st
 from studio.domain.events import EVENT_KINDS
 from studio.domain.game import Json
 from studio.domain.log import canonical, commitment, event_hash
+from studio.games import GAMES
 from studio.services.live import Live, advance, fresh
 from studio.services.ports import StoredEvent
-from tests.support.play import FACES, GAME, Play, setup_of
+from tests.support.play import FACES, OPTIONS, Play, setup_of
 
 STEPS_MAX = 240
 
 
-def _played(scan_at, burn, seed, length, then):
+def _played(game, scan_at, burn, seed, length, then):
     """Return a play of `length` steps that follow from the seed, and then these."""
     random = Random(seed)
-    play = Play(setup_of(scan_at=scan_at, burn_per_round=burn), seed)
+    play = Play(setup_of(game, scan_at=scan_at, burn_per_round=burn), seed)
     play.play([*(random.randrange(100) for _ in range(length)), *then])
     return play
 
 
 plays = st.builds(
     _played,
+    st.sampled_from(sorted(OPTIONS)),
     st.sampled_from(["draw", "draw", "reveal"]),
     st.integers(0, 2),
     st.integers(0, 2**32),
@@ -190,7 +192,7 @@ def from_store(stored: StoredEvent) -> StoredEvent:
 
 def replayed(play: Play, epoch: int) -> Live:
     events = [from_store(stored) for stored in play.stored if stored.epoch == epoch]
-    live = fresh(play.setup, GAME, epoch=epoch, prev_hash=events[0].prev_hash)
+    live = fresh(play.setup, play.game, epoch=epoch, prev_hash=events[0].prev_hash)
     for stored in events:
         live = advance(live, stored)
     return live
@@ -277,14 +279,19 @@ def test_a_round_ends_once_and_only_then_another_opens(play):
             running = None
 
 
+@pytest.mark.parametrize("game", sorted(OPTIONS))
 @pytest.mark.parametrize("scan_at", ["draw", "reveal"])
-def test_random_play_reaches_every_kind_of_event(scan_at):
+def test_random_play_reaches_every_kind_of_event(game, scan_at):
     """A play that never gets anywhere would prove nothing."""
     kinds = set()
     rounds = 0
     for seed in range(8):
-        play = _played(scan_at, 1, seed, 400, [])
+        play = _played(game, scan_at, 1, seed, 400, [])
         kinds |= {stored.kind for stored in play.stored}
         rounds += sum(stored.kind == "RoundSettled" for stored in play.stored)
     assert kinds == set(EVENT_KINDS) - ({"BurnConfirmed"} if scan_at == "draw" else set())
     assert rounds > 10
+
+
+def test_every_registered_game_is_played_at_random():
+    assert OPTIONS.keys() == {game.code for game in GAMES}

@@ -39,7 +39,7 @@ from studio.domain.dealing import expected_card
 from studio.domain.decide import decide, results_due
 from studio.domain.errors import RefusedError
 from studio.domain.events import ShoeLoaded
-from studio.domain.game import Burn, GameConfig, Json
+from studio.domain.game import Burn, GameConfig, Json, ScanAt
 from studio.domain.money import Currency
 from studio.domain.round import Phase, request_of
 from studio.domain.settlement import house_nets
@@ -53,21 +53,29 @@ from studio.services.setup import BetLimits, TableSetup
 DECK = {serial: serial for serial in range(1, 53)}
 """One deck: every face once, so that a face names its card."""
 
-GAME = game_by_code("pok_deng")
+OPTIONS: dict[str, dict[str, Json]] = {"pok_deng": {}, "baccarat": {"pair_bets": True}}
+"""The games that are played at random, and the options of their tables."""
 
 
-def setup_of(*, scan_at: str = "draw", burn_per_round: int = 1) -> TableSetup:
+def setup_of(
+    game: str = "pok_deng", *, scan_at: str = "draw", burn_per_round: int = 1
+) -> TableSetup:
     """Return the settings of a table played with one deck."""
     return TableSetup(
         code="T1",
         name="Table one",
-        game="pok_deng",
-        config=GameConfig(decks=1, scan_at=scan_at, burn_per_round=burn_per_round),
+        game=game,
+        config=GameConfig(
+            decks=1,
+            scan_at=ScanAt(scan_at),
+            burn_per_round=burn_per_round,
+            options=OPTIONS[game],
+        ),
         currency=Currency(code="JPY", decimals=0),
         window_ms=15_000,
         limits={
-            "main": BetLimits(min_minor=1, max_minor=1_000),
-            "pair": BetLimits(min_minor=1, max_minor=1_000),
+            kind: BetLimits(min_minor=1, max_minor=1_000)
+            for kind in ("main", "pair", "player", "banker", "tie")
         },
         player_max_minor=10_000,
         table_max_minor=100_000,
@@ -83,10 +91,11 @@ class Play:
     def __init__(self, setup: TableSetup, seed: int) -> None:
         """Begin before the first event."""
         self.setup = setup
+        self.game = game_by_code(setup.game)
         self.seed = seed
         self.random = Random(seed)
         self.steps: list[int] = []
-        self.live: Live = fresh(setup, GAME)
+        self.live: Live = fresh(setup, self.game)
         self.stored: list[StoredEvent] = []
         self.moments = [self.live]
         """The table after each event; the first is before any."""
@@ -98,7 +107,8 @@ class Play:
     def __repr__(self) -> str:
         """Name what is needed to play the same again."""
         config = self.setup.config
-        return f"Play({config.scan_at}, {config.burn_per_round}, {self.seed}, {self.steps})"
+        table = f"{self.setup.game}, {config.scan_at}, {config.burn_per_round}"
+        return f"Play({table}, {self.seed}, {self.steps})"
 
     @property
     def state(self) -> TableState:
@@ -109,7 +119,7 @@ class Play:
         """Carry a command out; what it says is kept, whether accepted or refused."""
         self.now_ms += 7
         try:
-            events = decide(GAME, self.state, command)
+            events = decide(self.game, self.state, command)
         except RefusedError as refusal:
             said = [refusal.code, refusal.message, dict(refusal.details), str(refusal)]
             self.told.append((len(self.stored), said))
@@ -144,7 +154,7 @@ class Play:
             self.do(Resume(by="Mori", reason="looked at"))
         elif state.links_lost:
             self.do(MarkLink(link=min(state.links_lost), up=True))
-        elif expected_card(GAME, state) is not None and state.stage is not Stage.VERIFYING:
+        elif expected_card(self.game, state) is not None and state.stage is not Stage.VERIFYING:
             self._draw()
         elif state.round is not None and state.round.running:
             self._round()
@@ -156,9 +166,8 @@ class Play:
             self._shoe()
 
     def _draw(self) -> None:
-        if isinstance(request_of(GAME, self.state.round), Burn) and self.setup.config.scan_at == (
-            "reveal"
-        ):
+        burns = isinstance(request_of(self.game, self.state.round), Burn)
+        if burns and self.setup.config.scan_at is ScanAt.REVEAL:
             self.do(ConfirmBurn())
         else:
             self.do(self._next_card())
@@ -177,9 +186,9 @@ class Play:
                     digest=f"{self.seed % 10**9:064d}",
                 )
             )
-        elif results_due(GAME, self.state):
+        elif results_due(self.game, self.state):
             self.do(self.settlement())
-        elif isinstance(request_of(GAME, current), Burn):
+        elif isinstance(request_of(self.game, current), Burn):
             self.do(ConfirmBurn())
         else:
             self.do(RevealNext())
@@ -188,7 +197,8 @@ class Play:
         """Return the command that settles by the game's own results."""
         current = self.state.round
         assert current is not None
-        nets = house_nets(GAME.describe(self.setup.config), GAME.settle(current.game_state))
+        described = self.game.describe(self.setup.config)
+        nets = house_nets(described, self.game.settle(current.game_state))
         return SettleRound(
             version=1, nets=nets, reasons={}, count=3, turnover_minor=600, payouts_minor=700
         )
@@ -217,7 +227,7 @@ class Play:
             manifest=DECK,
             scan_at=self.setup.config.scan_at,
             burn_per_round=self.setup.config.burn_per_round,
-            options={},
+            options=self.setup.config.options,
         )
 
     def _in_shoe(self) -> int:

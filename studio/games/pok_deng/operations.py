@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from types import MappingProxyType
 
-from studio.domain.cards import Card, parse_card
+from studio.domain.card_games import burn_count, card_named, field
 from studio.domain.errors import MalformedError
 from studio.domain.game import Json
 from studio.domain.money import hold_minor, parse_amount_minor, payout_minor
@@ -13,7 +13,6 @@ from studio.games.pok_deng.rules import (
     Hand,
     Result,
     Verdict,
-    burn_count,
     classify,
     main_bet,
     pair_bet,
@@ -34,7 +33,7 @@ def settle(given: Mapping[str, Json]) -> Mapping[str, Json]:
     """
     banker, player = _hand(given, "banker"), _hand(given, "player")
     kind = _kind(given)
-    stake_minor = parse_amount_minor(_field(given, "stake"), name="stake")
+    stake_minor = parse_amount_minor(field(given, "stake"), name="stake")
     held_minor = hold_minor(stake_minor=stake_minor, exposure=_EXPOSURE[kind])
     if given.get("deposit", held_minor) != held_minor:
         raise MalformedError(
@@ -54,7 +53,7 @@ def settle(given: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def burn(given: Mapping[str, Json]) -> Mapping[str, Json]:
     """Say how many cards the first card of a new shoe burns."""
-    return {"burn": burn_count(_parse(_field(given, "card")))}
+    return {"burn": burn_count(card_named(field(given, "card")))}
 
 
 OPERATIONS: Mapping[str, Callable[[Mapping[str, Json]], Mapping[str, Json]]] = MappingProxyType(
@@ -62,29 +61,17 @@ OPERATIONS: Mapping[str, Callable[[Mapping[str, Json]], Mapping[str, Json]]] = M
 )
 
 
-def _field(given: Mapping[str, Json], name: str) -> Json:
-    if name not in given:
-        raise MalformedError("field_missing", f"{name!r} is missing.", name=name)
-    return given[name]
-
-
-def _parse(code: Json) -> Card:
-    if not isinstance(code, str):
-        raise MalformedError("unknown_card", f"{code!r} is not a card.")
-    return parse_card(code)
-
-
 def _hand(given: Mapping[str, Json], name: str) -> Hand:
-    match _field(given, name):
+    match field(given, name):
         case [first, second]:
-            return classify(_parse(first), _parse(second))
+            return classify(card_named(first), card_named(second))
         case _:
             raise MalformedError("hand_size", f"{name!r} must be two cards.", name=name)
 
 
 def _kind(given: Mapping[str, Json]) -> BetKind:
     try:
-        return BetKind(_field(given, "bet_type"))
+        return BetKind(field(given, "bet_type"))
     except ValueError:
         raise MalformedError("unknown_bet", "'bet_type' must be 'main' or 'pair'.") from None
 

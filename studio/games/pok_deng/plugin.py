@@ -10,8 +10,17 @@ opened, hand by hand. Source: rule book, section 17; document 004.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import MappingProxyType
 
+from studio.domain.card_games import (
+    BURN_PER_ROUND_MAX,
+    DECKS_MAX,
+    burn_count,
+    need_card,
+    need_within,
+    no_decisions,
+    not_asked,
+    unknown_bet,
+)
 from studio.domain.cards import ALL_CARDS, Card, Piece
 from studio.domain.errors import MalformedError, RefusedError
 from studio.domain.game import (
@@ -24,15 +33,14 @@ from studio.domain.game import (
     Description,
     Done,
     Evaluation,
-    Expired,
     GameConfig,
     GameEvent,
     HandValue,
     HandView,
     Json,
-    Left,
     Movement,
     PieceKind,
+    Place,
     Position,
     Request,
     Reveal,
@@ -44,10 +52,9 @@ from studio.domain.game import (
     Settle,
     Settled,
     SpotResult,
-    TheoreticalReturn,
     View,
-    Voided,
 )
+from studio.domain.theory import TheoreticalReturn, expected
 from studio.games.pok_deng.bets import (
     BANKER,
     BETS,
@@ -59,12 +66,11 @@ from studio.games.pok_deng.bets import (
 )
 from studio.games.pok_deng.operations import OPERATIONS
 from studio.games.pok_deng.returns import covariance, enumerate_return
-from studio.games.pok_deng.rules import Hand, burn_count, classify, main_bet, pair_bet
+from studio.games.pok_deng.rules import Hand, classify, main_bet, pair_bet
 
 CARDS_PER_HAND = 2
 CARDS_PER_ROUND = CARDS_PER_HAND * len(POSITIONS)
-DECKS_MAX = 16
-BURN_PER_ROUND_MAX = 10
+NAME = "Pok Deng"
 
 _BET_BY_CODE = {bet.code: bet for bet in BETS}
 _KIND_BY_NAME = {
@@ -80,6 +86,10 @@ _OPENED_HAND_BY_HAND = tuple(
 )
 
 
+def _places(scan_at: ScanAt) -> tuple[Place, ...]:
+    return _DEALT_ROUND_BY_ROUND if scan_at is ScanAt.DRAW else _OPENED_HAND_BY_HAND
+
+
 @dataclass(frozen=True, kw_only=True)
 class PokDengState:
     """One round: cards in the order they were read."""
@@ -92,11 +102,9 @@ class PokDengState:
     settled: bool = False
 
     @property
-    def places(self) -> tuple[tuple[Position, int], ...]:
+    def places(self) -> tuple[Place, ...]:
         """Where the cards of a round go, in the order they are read."""
-        if self.scan_at is ScanAt.DRAW:
-            return _DEALT_ROUND_BY_ROUND
-        return _OPENED_HAND_BY_HAND
+        return _places(self.scan_at)
 
     def hand(self, position: Position) -> tuple[Card, ...]:
         """The cards read for a position, open or not."""
@@ -123,8 +131,8 @@ class PokDeng:
             raise MalformedError(
                 "unknown_option", f"Pok Deng has no option {name!r}; remove it.", option=name
             )
-        _within("decks", config.decks, least=1, most=DECKS_MAX)
-        _within("burn_per_round", config.burn_per_round, least=0, most=BURN_PER_ROUND_MAX)
+        need_within("decks", config.decks, least=1, most=DECKS_MAX)
+        need_within("burn_per_round", config.burn_per_round, least=0, most=BURN_PER_ROUND_MAX)
         return Description(
             game=self.code,
             piece_kind=PieceKind.CARD,
@@ -136,6 +144,7 @@ class PokDeng:
             seats_max=0,
             roles=(),
             positions=POSITIONS,
+            places=_places(config.scan_at),
             pieces_per_round_max=config.burn_per_round + CARDS_PER_ROUND,
             bets=BETS,
             jackpots=(),
@@ -152,11 +161,11 @@ class PokDeng:
         """Return the most (bettor, bank) can lose per unit; the same before and after the deal."""
         del state
         if decision is not None:
-            raise _refused("no_decisions", "Nobody decides anything in Pok Deng after betting.")
+            raise no_decisions(NAME)
         try:
             found = _BET_BY_CODE[bet]
         except KeyError:
-            raise _unknown_bet(bet) from None
+            raise unknown_bet(bet, _KIND_BY_NAME) from None
         return found.exposure, found.bank_exposure
 
     def start(
@@ -191,22 +200,22 @@ class PokDeng:
         """Return the state after the answer to `next`; anything else is refused."""
         match self.next(state), event:
             case Burn(), Scanned() if state.scan_at is ScanAt.DRAW:
-                _card(event.piece)
+                need_card(event.piece, game=NAME)
                 return replace(state, burn_left=state.burn_left - 1)
             case Burn(count=count), Burnt(count=done) if state.scan_at is ScanAt.REVEAL:
                 if not 1 <= done <= count:
-                    raise _refused("burn_count_wrong", f"Burn {count}, not {done}.")
+                    raise RefusedError("burn_count_wrong", f"Burn {count}, not {done}.")
                 return replace(state, burn_left=count - done)
             case Deal(), Scanned():
-                return replace(state, cards=(*state.cards, _card(event.piece)))
+                return replace(state, cards=(*state.cards, need_card(event.piece, game=NAME)))
             case Reveal() as asked, Revealed():
                 if (event.positions, event.only) != (asked.positions, asked.only):
-                    raise _refused("reveal_order", f"Open {asked.positions[0]} now.")
+                    raise RefusedError("reveal_order", f"Open {asked.positions[0]} now.")
                 return replace(state, opened=state.opened + 1)
             case Settle(), Settled():
                 return replace(state, settled=True)
             case asked, _:
-                raise _not_asked(asked, event)
+                raise not_asked(asked, event, game=NAME)
 
     def view(self, state: PokDengState, viewer: str) -> View:
         """Return the open cards: everybody sees the same."""
@@ -245,27 +254,28 @@ class PokDeng:
 
     def opening_burn(self, piece: Piece) -> int:
         """Return the value of the first card of a new shoe: that many are burnt."""
-        return burn_count(_card(piece))
+        return burn_count(need_card(piece, game=NAME))
 
     def settle(self, state: PokDengState) -> tuple[Movement, ...]:
         """Return what each of the ten bets brings."""
         if not isinstance(self.next(state), Settle):
-            raise _refused("round_not_finished", "The round has not come to its settlement.")
+            raise RefusedError("round_not_finished", "The round has not come to its settlement.")
         hands = {position: classify(*state.hand(position)) for position in POSITIONS}
-        return tuple(_spot(bet, hands[bet.position], hands[BANKER]) for bet in BETS)
+        banker = hands[BANKER]
+        return tuple(_spot(bet, hands[bet.position], banker) for bet in BETS if bet.position)
 
-    def theoretical(self, bet: str, decks: int) -> TheoreticalReturn:
+    def theoretical(self, bet: str, config: GameConfig) -> TheoreticalReturn:
         """Return the exact return of `main` or `pair`, or of a bet of that kind."""
         if bet not in _KIND_BY_NAME:
-            raise _unknown_bet(bet)
-        _within("decks", decks, least=1, most=DECKS_MAX)
+            raise unknown_bet(bet, _KIND_BY_NAME)
+        decks = self.describe(config).decks
         kind = _KIND_BY_NAME[bet]
         outcomes = enumerate_return(kind, decks)
         return TheoreticalReturn(
             bet=bet,
             decks=decks,
-            rtp=sum((chance * (1 + net) for net, chance in outcomes.items()), Fraction(0)),
-            outcomes=MappingProxyType(dict(outcomes)),
+            rtp=1 + expected(outcomes),
+            outcomes=outcomes,
             covariance=covariance(kind, decks),
         )
 
@@ -288,41 +298,4 @@ def _hand_value(position: Position, hand: Hand) -> HandValue:
         points=str(hand.value),
         name=hand.pattern,
         reasons=_rings(hand),
-    )
-
-
-def _card(piece: Piece) -> Card:
-    if not isinstance(piece, Card):
-        raise MalformedError("piece_not_in_game", "Pok Deng is played with cards.")
-    return piece
-
-
-def _within(name: str, value: int, *, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise MalformedError(
-            f"{name}_out_of_range", f"{name} must be from {least} to {most}.", name=name
-        )
-
-
-def _unknown_bet(bet: str) -> MalformedError:
-    known = ", ".join(_KIND_BY_NAME)
-    return MalformedError("unknown_bet", f"{bet!r} is not a bet; there are: {known}.", bet=bet)
-
-
-def _refused(code: str, message: str) -> RefusedError:
-    return RefusedError(code, message)
-
-
-_SEATED_EVENTS = (Decision, Expired, Left, Voided)
-
-
-def _not_asked(asked: Request, event: GameEvent) -> RefusedError:
-    """Name what is awaited and what came; never the piece, which may be sealed."""
-    came, awaited = type(event).__name__, type(asked).__name__
-    if isinstance(event, _SEATED_EVENTS):
-        return RefusedError(
-            "no_decisions", f"{came}: Pok Deng has no seats and no decisions.", came=came
-        )
-    return RefusedError(
-        "not_asked_for", f"The game waits for {awaited}, not for {came}.", awaited=awaited
     )

@@ -16,6 +16,7 @@ from math import comb
 from types import MappingProxyType
 
 from studio.domain.cards import ALL_CARDS, Card
+from studio.domain.theory import expected
 from studio.games.pok_deng.bets import BetKind
 from studio.games.pok_deng.rules import Hand, classify, main_bet, pair_bet
 
@@ -94,8 +95,7 @@ def covariance(kind: BetKind, decks: int) -> Fraction:
     Main bets share the banker's hand and its pattern; pair bets share only the shoe, so that
     theirs is tiny.
     """
-    mean = sum((net * chance for net, chance in enumerate_return(kind, decks).items()), Fraction(0))
-    return _mean_product(kind, decks) - mean**2
+    return _mean_product(kind, decks) - expected(enumerate_return(kind, decks)) ** 2
 
 
 def _mean_product(kind: BetKind, decks: int) -> Fraction:

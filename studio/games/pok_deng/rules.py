@@ -10,20 +10,8 @@ from decimal import Decimal
 from enum import StrEnum, unique
 from fractions import Fraction
 
+from studio.domain.card_games import pips
 from studio.domain.cards import Card, Rank
-
-_PIPS = {
-    Rank.ACE: 1,
-    Rank.TWO: 2,
-    Rank.THREE: 3,
-    Rank.FOUR: 4,
-    Rank.FIVE: 5,
-    Rank.SIX: 6,
-    Rank.SEVEN: 7,
-    Rank.EIGHT: 8,
-    Rank.NINE: 9,
-}
-"""Ten and faces count 0 in a hand."""
 
 _FACES = frozenset({Rank.JACK, Rank.QUEEN, Rank.KING})
 _SPECIAL_PAIR_RANKS = frozenset({Rank.ACE, Rank.FIVE, Rank.SIX, Rank.TEN})
@@ -33,8 +21,6 @@ TENTHS = 10
 
 _SOFT_BANKER_TENTHS = frozenset({0, 6 * TENTHS})
 """A banker worth exactly this takes the double pay from a special hand."""
-
-BURN_OF_TEN_OR_FACE = 10
 
 
 @unique
@@ -167,16 +153,6 @@ def _pattern(first: Card, second: Card) -> Pattern:
         (suited, Pattern.FLUSH),
     )
     return next((pattern for holds, pattern in tests if holds), Pattern.PLAIN)
-
-
-def pips(card: Card) -> int:
-    """Return what a card counts in a hand: ace 1, ten and faces 0."""
-    return _PIPS.get(card.rank, 0)
-
-
-def burn_count(card: Card) -> int:
-    """Return how many cards are burnt after `card` was turned first: ten and faces 10."""
-    return _PIPS.get(card.rank, BURN_OF_TEN_OR_FACE)
 
 
 def main_bet(player: Hand, banker: Hand) -> Verdict:

@@ -80,7 +80,9 @@ def test_the_description_holds_together(game):
         assert described.game == game.code
         assert len(set(codes)) == len(codes)
         assert len(set(described.positions)) == len(described.positions)
-        assert {bet.position for bet in described.bets} <= {*described.positions}
+        assert {bet.position for bet in described.bets} <= {*described.positions, None}
+        assert len(set(described.places)) == len(described.places)
+        assert {position for position, _ in described.places} <= {*described.positions}
         assert all(bet.exposure > 0 and bet.bank_exposure >= 0 for bet in described.bets)
         assert 0 <= described.tax < 1
         assert described.bank is not Bank.HOUSE or described.tax == 0
@@ -99,7 +101,7 @@ def test_an_unknown_bet_is_malformed(game):
     with pytest.raises(MalformedError):
         game.exposure(None, "no_such_bet", None)
     with pytest.raises(MalformedError):
-        game.theoretical("no_such_bet", 8)
+        game.theoretical("no_such_bet", GameConfig(decks=8))
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.code)

@@ -80,16 +80,22 @@ def test_every_operation_of_a_game_has_a_vector(code):
 # Reference figures
 
 
+def figure_name(code, figure):
+    options = "".join(f"-{name}-{value}" for name, value in figure.get("options", {}).items())
+    return f"{code}-{figure['bet']}-{figure['decks']}{options}"
+
+
 @pytest.mark.parametrize(
     ("code", "figure"),
     [
-        pytest.param(code, figure, id=f"{code}-{figure['bet']}-{figure['decks']}")
+        pytest.param(code, figure, id=figure_name(code, figure))
         for code in CODES
         for figure in evidence.load(code, "reference")
     ],
 )
 def test_the_enumerated_return_is_the_published_one(code, figure):
-    found = BY_CODE[code].theoretical(figure["bet"], figure["decks"])
+    config = GameConfig(decks=figure["decks"], options=figure.get("options", {}))
+    found = BY_CODE[code].theoretical(figure["bet"], config)
     published = {Fraction(net): Fraction(chance) for net, chance in figure["outcomes"].items()}
     assert dict(found.outcomes) == published
     assert sum(found.outcomes.values()) == 1
@@ -106,8 +112,8 @@ def test_every_kind_of_bet_of_a_house_game_has_a_published_return(code):
         kinds = {bet.settles_on for bet in described.bets}
         assert {figure["bet"] for figure in evidence.load(code, "reference")} >= kinds
         for bet in described.bets:
-            of_bet = BY_CODE[code].theoretical(bet.code, described.decks)
-            assert of_bet.rtp == BY_CODE[code].theoretical(bet.settles_on, described.decks).rtp
+            of_bet = BY_CODE[code].theoretical(bet.code, GameConfig())
+            assert of_bet.rtp == BY_CODE[code].theoretical(bet.settles_on, GameConfig()).rtp
 
 
 @pytest.mark.parametrize(
@@ -124,7 +130,7 @@ def test_random_play_reproduces_the_published_frequencies(code, scan_at):
         for bet, net in house_nets(described, played.movements).items():
             seen[bet][net] = seen[bet].get(net, 0) + 1
     for bet in described.bets:
-        expected = game.theoretical(bet.settles_on, described.decks).outcomes
+        expected = game.theoretical(bet.settles_on, config).outcomes
         assert seen[bet.code].keys() <= expected.keys()
         for net, chance in expected.items():
             spread = float(ROUNDS * chance * (1 - chance)) ** 0.5

@@ -8,6 +8,7 @@ from math import comb
 import pytest
 
 from studio.domain.cards import ALL_CARDS
+from studio.domain.game import GameConfig
 from studio.games import game
 from studio.games.pok_deng.bets import BetKind
 from studio.games.pok_deng.returns import covariance, products
@@ -56,19 +57,22 @@ def test_pair_bets_share_only_the_shoe(decks):
 
 def test_main_bets_share_the_bankers_hand():
     """With 8 decks: correlation 0.366; bets on two positions are far from independent."""
-    exact = GAME.theoretical("main", 8)
+    exact = GAME.theoretical("main", GameConfig(decks=8))
     assert float(exact.variance) == pytest.approx(2.051081106170, abs=1e-12)
     assert float(exact.covariance) == pytest.approx(0.751684455942, abs=1e-12)
     assert 0 < exact.covariance < exact.variance
 
 
 def test_a_bet_of_a_kind_answers_as_the_kind():
-    assert GAME.theoretical("p3", 6).covariance == GAME.theoretical("main", 6).covariance
+    assert (
+        GAME.theoretical("p3", GameConfig(decks=6)).covariance
+        == GAME.theoretical("main", GameConfig(decks=6)).covariance
+    )
 
 
 def test_the_outcomes_variance_is_the_textbooks():
     counts = Counter({Fraction(11): Fraction(31, 415), Fraction(-1): 1 - Fraction(31, 415)})
     mean = sum(net * chance for net, chance in counts.items())
-    assert GAME.theoretical("pair", 8).variance == (
+    assert GAME.theoretical("pair", GameConfig(decks=8)).variance == (
         sum(net**2 * chance for net, chance in counts.items()) - mean**2
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.domain.card_games import burn_count
 from studio.domain.cards import ALL_CARDS, ALL_TILES, RANKS, parse_card
 from studio.domain.errors import InvariantError, MalformedError, RefusedError
 from studio.domain.game import (
@@ -36,7 +37,6 @@ from studio.games.pok_deng.rules import (
     Pattern,
     Reason,
     Result,
-    burn_count,
     classify,
     main_bet,
     pair_bet,
@@ -95,7 +95,7 @@ def test_the_house_edge_is_the_exception_and_nothing_else():
         for (player, banker), count in counts.items()
         if main_bet(player, banker).reason is Reason.WINS_SPECIAL_AGAINST_0_OR_6
     )
-    assert GAME.theoretical("main", 8).rtp == 1 - Fraction(exception, total)
+    assert GAME.theoretical("main", GameConfig(decks=8)).rtp == 1 - Fraction(exception, total)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,11 @@ def test_other_readings_of_the_exception_miss_the_published_return(reading, soft
     )
     rtp = 1 - Fraction(lost, sum(counts.values()))
     assert f"{float(rtp):.12f}" == REFERENCE["other_readings_of_0_or_6"][reading]
-    assert round(float(rtp), 4) != round(float(GAME.theoretical("main", 8).rtp), 4) == 0.9835
+    assert (
+        round(float(rtp), 4)
+        != round(float(GAME.theoretical("main", GameConfig(decks=8)).rtp), 4)
+        == 0.9835
+    )
 
 
 def test_without_a_second_copy_no_hand_is_suited_and_paired():
@@ -335,8 +339,8 @@ def test_exposures_are_two_for_main_and_the_stake_for_pair_bets():
         (lambda: GAME.describe(GameConfig(decks=17)), "decks_out_of_range"),
         (lambda: GAME.describe(GameConfig(burn_per_round=-1)), "burn_per_round_out_of_range"),
         (lambda: GAME.describe(GameConfig(burn_per_round=11)), "burn_per_round_out_of_range"),
-        (lambda: GAME.theoretical("p6", 8), "unknown_bet"),
-        (lambda: GAME.theoretical("main", 0), "decks_out_of_range"),
+        (lambda: GAME.theoretical("p6", GameConfig(decks=8)), "unknown_bet"),
+        (lambda: GAME.theoretical("main", GameConfig(decks=0)), "decks_out_of_range"),
         (lambda: GAME.exposure(None, "main", None), "unknown_bet"),
         (lambda: GAME.opening_burn(ALL_TILES[0]), "piece_not_in_game"),
         (

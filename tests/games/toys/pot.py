@@ -90,6 +90,7 @@ class PotToy:
             seats_max=6,
             roles=("button",),
             positions=tuple(f"seat{seat}" for seat in range(1, 7)),
+            places=(),
             pieces_per_round_max=6,
             bets=(
                 Bet(
@@ -251,5 +252,5 @@ class PotToy:
             ),
         )
 
-    def theoretical(self, bet, decks):
+    def theoretical(self, bet, config):
         raise MalformedError("no_theoretical", "People decide.")

@@ -83,6 +83,7 @@ class TileToy:
             seats_max=8,
             roles=("banker",),
             positions=tuple(f"seat{seat}" for seat in range(1, 9)),
+            places=(),
             pieces_per_round_max=16,
             bets=(
                 Bet(
@@ -238,5 +239,5 @@ class TileToy:
         )
         return (*transfers, *((JackpotHit(jackpot="two_doubles", seats=lucky),) if lucky else ()))
 
-    def theoretical(self, bet, decks):
+    def theoretical(self, bet, config):
         raise MalformedError("no_theoretical", "People decide.")

@@ -113,6 +113,7 @@ class TrickToy:
             seats_max=TABLE,
             roles=("leader",),
             positions=("seat1", "seat2"),
+            places=(),
             pieces_per_round_max=(CARDS + 1) * TABLE,
             bets=(
                 Bet(
@@ -293,5 +294,5 @@ class TrickToy:
             )
         )
 
-    def theoretical(self, bet, decks):
+    def theoretical(self, bet, config):
         raise MalformedError("no_theoretical", "People decide.")
