@@ -15,7 +15,10 @@ def same(one: Floor, other: Floor) -> None:
     assert list(other.live().envelopes) == list(one.live().envelopes)
 
 
-def play_on(floor: Floor, rounds: int) -> Floor:
+BETS = (("p1", 500), ("p4_pair", 100))
+
+
+def play_on(floor: Floor, rounds: int, *, bets: tuple[tuple[str, int], ...] = BETS) -> Floor:
     """Play until so many rounds are over; each step is done by a process of its own."""
     for _ in range(STEPS_MAX):
         current = floor.state().round
@@ -28,8 +31,8 @@ def play_on(floor: Floor, rounds: int) -> Floor:
         same(floor, other)
         if other.live().envelopes[-1]["kind"] == "RoundOpened":
             for player in PLAYERS:
-                other.bet("p1", 500, player=player)
-                other.bet("p4_pair", 100, player=player)
+                for bet, stake_minor in bets:
+                    other.bet(bet, stake_minor, player=player)
         floor = other
     raise AssertionError("the rounds never ended")
 
