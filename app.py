@@ -7,12 +7,10 @@ Nothing runs at import. `create_app` makes the web application; gunicorn calls i
 import json
 import os
 import secrets
-import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 
 import click
@@ -22,11 +20,9 @@ from sqlalchemy import Engine
 
 from studio.bench.commands import bench
 from studio.cli.games import rtp, rules
-from studio.demo.client import DoorError
-from studio.demo.processes import ProcessError
-from studio.demo.run import Demo, Inside, Plan
-from studio.demo.run import as_json as demo_as_json
-from studio.demo.summary import as_text, summarise
+from studio.club_settings import club_data
+from studio.demo.commands import demo_command
+from studio.demo.furnish import Inside
 from studio.domain.cards import DECK_SET_MAX
 from studio.domain.errors import MalformedError
 from studio.domain.game import Json
@@ -34,13 +30,18 @@ from studio.games import GAMES, by_code
 from studio.services.audit import audit as run_audit
 from studio.services.cash import CashService
 from studio.services.clockwork import Clockwork
+from studio.services.club import ClubService
+from studio.services.club_data import ClubData
 from studio.services.devices import DeviceService
 from studio.services.links import LinkWatch
 from studio.services.live import LiveTables
-from studio.services.people import LoginPolicy, NewPerson, PeopleService
+from studio.services.people import Greet, LoginPolicy, NewPerson, PeopleService
+from studio.services.play_money import PlayMoney
 from studio.services.ports import Actor, DeckSet, Publisher, Role
+from studio.services.purse import smallest_bet_minor
 from studio.services.replay import GameReplay
 from studio.services.reports import ReportService
+from studio.services.setup import TableSetup
 from studio.services.tables import TableService
 from studio.services.wagers import WagerService
 from studio.settings import (
@@ -51,6 +52,7 @@ from studio.settings import (
     load_settings,
     table_setups,
 )
+from studio.settings_play import play_policy
 from studio.store.engine import make_engine
 from studio.store.people import SqlPeopleUnits
 from studio.store.schema import upgrade
@@ -98,10 +100,18 @@ def make_studio(settings: Settings, publisher: Publisher) -> Studio:
     setups = table_setups(settings, games)
     currency = currency_of(settings)
     clock, randomness = SystemClock(), SystemRandomness()
+    data = club_data(settings, games, setups)
     engine, units = open_store(settings.database_url, currency=currency.code)
-    tables = TableService(units=units, tables=LiveTables(setups, games), publisher=publisher)
+    club = make_club(data, setups, units=units, publisher=publisher) if data else None
+    play = make_play_money(settings, setups, units=units, publisher=publisher, club=club)
+    tables = TableService(
+        units=units,
+        tables=LiveTables(setups, games),
+        publisher=publisher,
+        on_settled=play.settled if play else None,
+    )
     links = LinkWatch(runner=tables, clock=clock)
-    people = make_people(settings, units)
+    people = make_people(settings, units, greet=play.greet if play else None)
     return Studio(
         settings=settings,
         clock=clock,
@@ -111,19 +121,61 @@ def make_studio(settings: Settings, publisher: Publisher) -> Studio:
         links=links,
         clockwork=Clockwork(runner=tables, links=links),
         devices=DeviceService(runner=tables, links=links, randomness=randomness),
-        wagers=WagerService(units=units, setups=setups, games=games, publisher=publisher),
+        wagers=WagerService(
+            units=units,
+            setups=setups,
+            games=games,
+            publisher=publisher,
+            play_money=play is not None,
+        ),
         cash=CashService(units=units, publisher=publisher),
         reports=ReportService(
             units=units,
             tables=tables.tables,
             names=lambda: {one.id: one.display_name for one in people.list()},
         ),
+        play=play,
+        club=club,
         known_devices=devices(settings),
         close=engine.dispose,
     )
 
 
-def make_people(settings: Settings, units: SqlUnits) -> PeopleService:
+def make_club(
+    data: ClubData, setups: Mapping[str, TableSetup], *, units: SqlUnits, publisher: Publisher
+) -> ClubService:
+    """Join the club's use cases with the real store."""
+    least_minor = smallest_bet_minor(setups, by_code(GAMES))
+    return ClubService(units=units, data=data, publisher=publisher, least_minor=least_minor)
+
+
+def make_play_money(
+    settings: Settings,
+    setups: Mapping[str, TableSetup],
+    *,
+    units: SqlUnits,
+    publisher: Publisher,
+    club: ClubService | None,
+) -> PlayMoney | None:
+    """Join what a play-money studio has beside the rest; None in a studio of money."""
+    policy = play_policy(settings.play, currency_of(settings))
+    if policy is None:
+        return None
+    return PlayMoney(
+        policy=policy,
+        units=units,
+        setups=setups,
+        games=by_code(GAMES),
+        randomness=SystemRandomness(),
+        publisher=publisher,
+        club=club,
+        plates=club.plates if club else None,
+    )
+
+
+def make_people(
+    settings: Settings, units: SqlUnits, *, greet: Greet | None = None
+) -> PeopleService:
     """Join the people's use cases with the real store, clock and chance."""
     return PeopleService(
         units=SqlPeopleUnits(units),
@@ -137,6 +189,8 @@ def make_people(settings: Settings, units: SqlUnits) -> PeopleService:
             window_ms=settings.login.window_seconds * 1000,
         ),
         languages=settings.languages,
+        games=tuple(by_code(GAMES)),
+        greet=greet,
     )
 
 
@@ -343,64 +397,13 @@ def audit(database_url: str | None, *, as_json: bool) -> None:
         sys.exit(1)
 
 
-@main.command()
-@click.option(
-    "--rounds", type=click.IntRange(1), help="Deal so many rounds; --headless ends after them."
-)
-@click.option("--seed", type=int, help="Same seed, same cards, wagers and payouts.")
-@click.option("--headless", is_flag=True, help="No pauses for people; end with a summary.")
-@click.option("--database-url", help="Else a fresh embedded database.")
-@click.option("--port", type=click.IntRange(1, 65535), help="Of the studio; 8000 for people.")
-@click.option("--json", "as_json", is_flag=True, help="The summary for machines.")
-@one_line_errors
-def demo(
-    rounds: int | None,
-    seed: int | None,
-    database_url: str | None,
-    port: int | None,
-    *,
-    headless: bool,
-    as_json: bool,
-) -> None:
-    """A studio that plays by itself: simulated hands and players, everything else real."""
-    if headless and rounds is None:
-        fail("--headless needs --rounds: it ends after so many", status=2)
-    if port is None and not headless:
-        port = 8000
-    if port is not None:
-        need_free_port("127.0.0.1", port)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        # However the demo is told to stop, it ends its own processes first; nohup stays nohup.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
-    plan = Plan(rounds=rounds, seed=seed, headless=headless, database_url=database_url, port=port)
-    say: Callable[[str], None] = partial(click.echo, err=as_json)
-    try:
-        played, inside = Demo(plan, make_inside=_make_inside, say=say).run()
-    except (ProcessError, DoorError, TimeoutError) as error:
-        fail(str(error), status=1)
-    try:
-        faults = run_audit(inside.units, replay=_replay)
-        totals = summarise(inside.units, played.table, audit_faults=len(faults))
-    finally:
-        inside.close()
-    summary = demo_as_json(played, totals.as_json())
-    click.echo(json.dumps(summary) if as_json else as_text(summary))
-    for fault in faults:
-        click.echo(f"audit: {fault.code}  {fault.where}: {fault.what}", err=True)
-    if headless and played.interrupted:
-        fail(f"Stopped after {played.rounds} of {rounds} rounds.", status=1)
-    if faults or totals.ledger_sum_minor:
-        sys.exit(1)
-
-
 def _make_inside() -> Inside:
     settings = load_settings()
     engine, units = open_store(settings.database_url, currency=currency_of(settings).code)
     return Inside(units=units, people=make_people(settings, units), close=engine.dispose)
 
 
-for command in (rules, rtp, bench):
+for command in (rules, rtp, demo_command(_make_inside), bench):
     main.add_command(command)
 
 if __name__ == "__main__":

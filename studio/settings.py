@@ -37,6 +37,7 @@ from studio.domain.errors import MalformedError
 from studio.domain.game import AnyGame, GameConfig, Json, ScanAt
 from studio.domain.money import CURRENCIES, STAKE_MINOR_MAX, Currency
 from studio.services.setup import BetLimits, LinkLimits, TableSetup
+from studio.settings_play import PlaySettings, need_no_money, need_options_for_money
 
 PREFIX = "STUDIO_"
 DEFAULT_FILE = Path(__file__).resolve().parent.parent / "config" / "studio.toml"
@@ -169,6 +170,7 @@ class Settings(BaseSettings):
     session: SessionSettings = SessionSettings()
     login: LoginSettings = LoginSettings()
     rates: RateSettings = RateSettings()
+    play: PlaySettings = PlaySettings()
     device_keys: dict[Name, SecretStr] = Field(default_factory=dict)
     devices: dict[Name, DeviceSettings] = Field(default_factory=dict)
     tables: dict[Name, TableSettings] = Field(min_length=1)
@@ -237,6 +239,12 @@ class Settings(BaseSettings):
                 raise ValueError(msg)
         return self
 
+    @model_validator(mode="after")
+    def _play_fits(self) -> Self:
+        if "play" in self.model_fields_set:
+            need_no_money(table.currency for table in self.tables.values())
+        return self
+
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
@@ -295,7 +303,8 @@ def table_setups(settings: Settings, games: Mapping[str, AnyGame]) -> Mapping[st
     """Turn the tables' settings into what the use cases read.
 
     Raises:
-        SettingsError: a game is unknown, refuses its options, or a kind of bet has no limits.
+        SettingsError: a game is unknown, refuses its options, or has some for play money only;
+            a kind of bet has no limits.
     """
     setups = {}
     faults = []
@@ -389,6 +398,7 @@ def _setup(code: str, table: TableSettings, games: Mapping[str, AnyGame]) -> Tab
         raise MalformedError(
             "unknown_limits", f"limits.{unknown[0]} is unknown; allowed: {', '.join(kinds)}"
         )
+    need_options_for_money(setup, games[table.game])
     return setup
 
 

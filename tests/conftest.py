@@ -16,7 +16,8 @@ from sqlalchemy.engine import make_url
 from werkzeug.test import TestResponse
 
 import app as entrance
-from studio.services.people import NewPerson, Person
+from studio.services.people import NewPerson
+from studio.services.people_ports import Person
 from studio.services.ports import Actor, Role
 from studio.settings import DEFAULT_FILE, Settings, load_settings
 from studio.store.engine import make_engine
@@ -222,6 +223,7 @@ def people(studio: Studio) -> dict[str, Person]:
                 language="en",
                 badge=BADGE if name == "dealer" else None,
                 pin=PIN if name == "dealer" else None,
+                games=frozenset({"pok_deng"} if role is Role.DEALER else ()),
             ),
         )
     return found

@@ -2,7 +2,7 @@
 
 import { get, newId, post, postUntilAnswered, Unanswered } from "./api.js";
 import { confirmDialog } from "./dialog.js";
-import { $, h, setShown, setText } from "./dom.js";
+import { $, h, renderOnce, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
 import { has, language, t } from "./i18n.js";
 import { formatMoney, parseMinor } from "./money.js";
@@ -10,7 +10,20 @@ import { notify } from "./page.js";
 
 let currency = { code: "PLAY", decimals: 0 };
 let cashId = newId();
+let allGames = [];
 const list = (answer, name) => (Array.isArray(answer) ? answer : answer[name] ?? []);
+
+const gameName = (code) => (has(`game.${code}`) ? t(`game.${code}`) : code);
+const gameNames = (codes) => codes.map(gameName).join(", ") || t("admin.no_games");
+
+/** A box to check for each registered game. */
+const gameBoxes = (checked, testid) =>
+  allGames.map((code) => h("label", {}, h("input", { type: "checkbox", name: "games", value: code, checked: checked.includes(code), "data-testid": `${testid}-${code}` }), h("span", { text: gameName(code) })));
+
+function roleCell(person) {
+  const games = person.games ? h("span", { class: "small muted", "data-testid": "games", text: ` ${gameNames(person.games)}` }) : null;
+  return h("td", {}, t(`role.${person.role}`), games);
+}
 
 function personRow(person) {
   const name = person.display_name ?? person.name;
@@ -20,12 +33,13 @@ function personRow(person) {
     h("td", { class: "number", text: String(person.id) }),
     h("td", { text: person.username ?? "–" }),
     h("td", { text: name }),
-    h("td", { text: t(`role.${person.role}`) }),
+    roleCell(person),
     h("td", { text: has(`language.${person.language}`) ? t(`language.${person.language}`) : "–" }),
     h("td", { class: "number", text: typeof person.balance_minor === "number" ? formatMoney(person.balance_minor, currency, language) : "–" }),
     h("td", {}, h(
       "div",
       { class: "row-actions" },
+      person.games ? h("button", { type: "button", class: "button", "data-testid": "set-games", text: t("admin.games"), onclick: () => setGames(person) }) : null,
       h("button", { type: "button", class: "button", "data-testid": "set-password", text: t("admin.new_password"), onclick: () => setPassword(person) }),
       h("button", { type: "button", class: "button", "data-testid": "set-active", text: t(person.active ? "admin.deactivate" : "admin.activate"), onclick: () => setActive(person) }),
     )),
@@ -33,11 +47,11 @@ function personRow(person) {
 }
 
 /** Change a person after a question; what was done or refused is said under the list. */
-async function change(person, values, done) {
+async function change(person, values, done, more = {}) {
   try {
     await post(`/api/people/${person.id}`, values);
     await loadPeople();
-    notify($("#people-message"), "ok", t(done, { name: person.display_name }));
+    notify($("#people-message"), "ok", t(done, { name: person.display_name, ...more }));
   } catch (error) {
     notify($("#people-message"), "bad", errorText(error));
   }
@@ -55,8 +69,18 @@ async function setActive(person) {
   if (answer) await change(person, { active: !person.active }, `${act}_done`);
 }
 
+async function setGames(person) {
+  const boxes = h("fieldset", { class: "checks" }, h("legend", { text: t("admin.games") }), h("div", { class: "checks-list" }, ...gameBoxes(person.games, "games")));
+  const answer = await confirmDialog({ testid: "games-dialog", title: t("admin.games_title", { name: person.display_name }), body: [boxes, h("p", { class: "small muted", text: t("admin.games_hint") })], confirm: t("admin.games_save") });
+  if (!answer) return;
+  const games = [...boxes.querySelectorAll("input:checked")].map((box) => box.value);
+  await change(person, { games }, "admin.games_set", { games: gameNames(games) });
+}
+
 async function loadPeople() {
-  const people = list(await get("/api/people"), "people");
+  const { people, games } = await get("/api/people");
+  allGames = games;
+  renderOnce($("#new-games"), games.join(), () => gameBoxes([], "new-game"));
   $("#people").replaceChildren(...people.map(personRow));
   const chosen = $("#player_id").value;
   $("#player_id").replaceChildren(
@@ -91,9 +115,11 @@ async function createPerson(data) {
     delete body.badge;
     delete body.pin;
   }
+  delete body.games;
+  if (body.role === "dealer") body.games = data.getAll("games");
   await post("/api/people", body);
   $("#person-form").reset();
-  showBadge();
+  showWhatTheRoleHas();
   await loadPeople();
   return t("admin.created", { name: body.display_name });
 }
@@ -110,8 +136,10 @@ async function bookCash(data) {
   return t(`admin.booked_${body.direction}`, { amount: formatMoney(amount, currency, language) });
 }
 
-function showBadge() {
-  $("#badge-row").hidden = $("#role").value === "player";
+function showWhatTheRoleHas() {
+  const role = $("#role").value;
+  setShown($("#badge-row"), role !== "player");
+  setShown($("#games-row"), role === "dealer");
 }
 
 async function start() {
@@ -124,8 +152,8 @@ async function start() {
   }
   // Other values are another booking: only the same booking may be sent again under its id.
   $("#cash-form").addEventListener("input", () => { cashId = newId(); });
-  $("#role").addEventListener("change", showBadge);
-  showBadge();
+  $("#role").addEventListener("change", showWhatTheRoleHas);
+  showWhatTheRoleHas();
   const me = await get("/api/me").catch(() => null);
   currency = me?.currency ?? currency;
   setText($("label[for=amount]"), t("admin.amount_in", { currency: currency.code }));

@@ -4,9 +4,10 @@ import { Refusal, Unanswered } from "./api.js";
 import { has, language, t } from "./i18n.js";
 import { formatMoney } from "./money.js";
 
-/** Details whose names end in _minor become money under the name without the ending. */
+/** Details whose names end in _minor become money under the name without the ending, games names. */
 export function readable(details = {}, currency = null) {
   const values = { ...details };
+  if (has(`game.${details.game}`)) values.game = t(`game.${details.game}`);
   for (const [name, value] of Object.entries(details)) {
     if (!name.endsWith("_minor") || typeof value !== "number") continue;
     const plain = name.slice(0, -"_minor".length);

@@ -96,6 +96,9 @@ class _Silence(Publisher):
     def pit(self, message: object) -> None:
         """Drop it."""
 
+    def room(self, player_ids: object, room_id: object) -> None:
+        """Drop it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunningStudio:
@@ -184,6 +187,7 @@ def _make_people(scratch: Scratch, *, players: int, password: str) -> None:
         hasher=Argon2Hasher(quick),
         policy=LoginPolicy(idle_ms=HOUR_MS, lifetime_ms=HOUR_MS, failures_max=5, window_ms=HOUR_MS),
         languages=("en", "ja"),
+        games=tuple(by_code(GAMES)),
     )
     names = [f"player{number}" for number in range(1, players + 1)]
     for name, role in [*((name, Role.PLAYER) for name in names), (DEALER, Role.DEALER)]:
@@ -195,6 +199,7 @@ def _make_people(scratch: Scratch, *, players: int, password: str) -> None:
                 role=role,
                 password=password,
                 language="en",
+                games=frozenset(by_code(GAMES)) if role is Role.DEALER else frozenset(),
             ),
         )
 

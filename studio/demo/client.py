@@ -52,6 +52,13 @@ class DoorClient:
             raise DoorError(answer.status_code, "login_failed", f"{name} can't log in.")
         self._read_token(answer.text)
 
+    def beside(self) -> "DoorClient":
+        """Return another connection of the same login, as a second page has it."""
+        other = DoorClient(self.base_url)
+        other.http.cookies.update(self.http.cookies)
+        other._token = self._token
+        return other
+
     def _read_token(self, page: str) -> None:
         found = _TOKEN.search(page)
         if found is not None:

@@ -39,11 +39,13 @@ class SimulatedDealer:
     deck_sets: tuple[int, ...]
     cut_depths: range
     seed: int | None
+    salt: tuple[str, ...]
+    """Keeps the cards of this table apart from those of another one."""
     pace: Pace
     rounds: int | None = None
-    stays: bool = False
-    """Whether the dealer keeps the seat when the rounds are played, until told to stop."""
     on_round: Callable[[int], None] = lambda _: None
+    done: threading.Event = field(default_factory=threading.Event)
+    """Set when the rounds are played; the dealer keeps the seat until told to stop."""
     stopping: threading.Event = field(default_factory=threading.Event)
     shoe: VirtualShoe | None = None
     shoes: int = 0
@@ -86,8 +88,8 @@ class SimulatedDealer:
             self._count(current)
             if self.played == self.rounds:
                 self._take_away()
-                if self.stays:
-                    self.stopping.wait()
+                self.done.set()
+                self.stopping.wait()
                 return
             answer = self._act(step)
             waits_for_people = step["code"] in {"held", "stopped", "locked"}
@@ -157,7 +159,7 @@ class SimulatedDealer:
 
     def _load(self) -> Json:
         deck_set = self.deck_sets[self.shoes % len(self.deck_sets)]
-        rng = generator(self.seed, "shoe", self.shoes)
+        rng = generator(self.seed, *self.salt, "shoe", self.shoes)
         self.shoe = VirtualShoe(
             deck_set=deck_set, decks=self.decks, cut_depth=rng.choice(self.cut_depths), rng=rng
         )

@@ -5,14 +5,15 @@ import threading
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import requests
 
 from studio.demo.client import DoorClient, DoorError, Watcher
+from studio.demo.stakes import Spot, Stakes
 from studio.demo.world import generator
 from studio.domain.game import Json
 
-CHIPS_MINOR = (100, 200, 500, 1_000, 5_000)
 BETS_MAX = 3
 REPEAT_ONE_IN = 10
 UNDO_ONE_IN = 20
@@ -20,13 +21,16 @@ UNDO_ONE_IN = 20
 
 @dataclass
 class SimulatedPlayer:
-    """One player at one table; what it bets depends only on seed, name and round."""
+    """One player at one table; what it bets depends only on seed, name, table and round."""
 
     client: DoorClient
     name: str
     table: str
     seed: int | None
-    bets: tuple[str, ...]
+    salt: tuple[str, ...]
+    """Keeps the player's chances at this table apart from those at another one."""
+    spots: tuple[Spot, ...]
+    stakes: Stakes
     placed: int = 0
     undone: int = 0
     refused: list[str] = field(default_factory=list)
@@ -48,29 +52,32 @@ class SimulatedPlayer:
             self.client.close()
 
     def _event(self, envelope: Json) -> None:
-        if envelope["kind"] != "RoundOpened":
-            return
-        body = envelope["body"]
+        kind, body = envelope["kind"], envelope["body"]
         with self._busy:
-            if body["number"] > self._seen:
+            if kind == "RoundOpened" and body["number"] > self._seen:
                 self._seen = body["number"]
-                self._bet(body)
+                self._bet(str(body["round_id"]))
+            elif kind in {"RoundSettled", "RoundVoided"}:
+                self.stakes.settled(str(body["round_id"]), _nets(body))
 
-    def _bet(self, opened: Mapping[str, Json]) -> None:
+    def _bet(self, round_id: str) -> None:
         # A player's chance depends on the round's place in this run, not on what the database
         # held before, so that the same seed gives the same wagers anywhere.
         self._rounds += 1
-        rng = generator(self.seed, "player", self.name, self._rounds)
-        for bet in rng.sample(self.bets, k=rng.randint(1, BETS_MAX)):
+        rng = generator(self.seed, *self.salt, "player", self.name, self._rounds)
+        for spot in rng.sample(self.spots, k=rng.randint(1, BETS_MAX)):
+            stake_minor = self.stakes.choose(spot, rng)
+            if stake_minor is None:
+                continue
             try:
-                self._place(str(opened["round_id"]), bet, rng)
+                self._place(round_id, spot, stake_minor, rng)
             except DoorError as error:
                 self.refused.append(error.code)
             except requests.RequestException:
                 self.refused.append("no_answer")
 
-    def _place(self, round_id: str, bet: str, rng: random.Random) -> None:
-        body = {"id": str(uuid.uuid4()), "bet": bet, "stake_minor": rng.choice(CHIPS_MINOR)}
+    def _place(self, round_id: str, spot: Spot, stake_minor: int, rng: random.Random) -> None:
+        body = {"id": str(uuid.uuid4()), "bet": spot.code, "stake_minor": stake_minor}
         path = f"/api/rounds/{round_id}/wagers"
         answer = self.client.post(path, body)
         if rng.randrange(REPEAT_ONE_IN) == 0:
@@ -80,3 +87,9 @@ class SimulatedPlayer:
         if rng.randrange(UNDO_ONE_IN) == 0:
             self.client.post(f"/api/wagers/{body['id']}/undo", {})
             self.undone += 1
+            return
+        self.stakes.placed(round_id, spot, stake_minor)
+
+
+def _nets(body: Mapping[str, Json]) -> dict[str, Fraction]:
+    return {result["bet"]: Fraction(result["net"]) for result in body.get("results", ())}

@@ -1,4 +1,4 @@
-"""The demo from start to end: settings, people, processes, play, summary."""
+"""The demo from start to end: settings, people, processes, play."""
 
 import json
 import os
@@ -6,8 +6,7 @@ import secrets
 import tempfile
 import threading
 import time
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,72 +15,34 @@ from typing import NoReturn
 import requests
 from socketio.exceptions import SocketIOError
 
-from studio.demo.camera import CameraHand
+from studio.demo.cast import Cast, Stage, TablePlayed, make_cast
 from studio.demo.client import DoorClient
-from studio.demo.dealer import Pace, SimulatedDealer
-from studio.demo.player import SimulatedPlayer
+from studio.demo.furnish import GUEST, PLAYERS, Inside, free_codes, furnish, pay_in
+from studio.demo.plan import DemoTable, Plan, line_up
 from studio.demo.processes import ProcessError, Processes, free_port, wait_until_ready
-from studio.demo.world import manifest
-from studio.domain.errors import RefusedError
-from studio.domain.game import Json
-from studio.services.people import NewPerson, PeopleService, PersonChange
-from studio.services.ports import Actor, DeckSet, Role
-from studio.store.units import SqlUnits
+from studio.demo.rooms import start_room
+from studio.demo.settings import camera_socket, scanner_file, scanner_settings, studio_settings
 
-PLAYERS = tuple(f"player{number}" for number in range(1, 6))
-GUEST = "guest"
-STAFF = (
-    ("dealer", Role.DEALER),
-    ("pit", Role.PIT_SUPERVISOR),
-    ("auditor", Role.AUDITOR),
-    ("admin", Role.ADMINISTRATOR),
-)
-PURSE_MINOR = 1_000_000
-DECKS = 8
-DECK_SETS = (1, 2)
-DEVICE = "demo-camera"
 CAMERA_READY_S = 30
 FOLDER_BYTES_MAX = 60
-"""A longer path of the system's temporary folder leaves too little for the camera's socket."""
+"""A longer path of the system's temporary folder leaves too little for the cameras' sockets."""
 STOP_S = 15.0
-"""How long the dealer's last request is waited for."""
+"""How long the dealers' last requests are waited for."""
 NOTICE_S = 2.0
 """How long after a broken connection a process may take to be seen as ended."""
-STUDIO = Actor(id=0, name="studio", role=None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What to play."""
-
-    rounds: int | None
-    seed: int | None
-    headless: bool
-    database_url: str | None
-    host: str = "127.0.0.1"
-    port: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inside:
-    """The store behind the doors: used before the server starts and after it has ended."""
-
-    units: SqlUnits
-    people: PeopleService
-    close: Callable[[], None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Played:
     """What the demo leaves behind for the summary."""
 
-    table: str
-    rounds: int
-    seconds: float
+    tables: tuple[TablePlayed, ...]
     interrupted: bool
-    wagers_placed: int
-    wagers_undone: int
-    wagers_refused: list[str]
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of all tables."""
+        return sum(table.rounds for table in self.tables)
 
 
 Say = Callable[[str], None]
@@ -102,11 +63,12 @@ class Demo:
         self._make_inside = make_inside
         self._say = say
         self._password = secrets.token_urlsafe(9)
-        self._key = secrets.token_urlsafe(32)
-        self._table = "T1"
+        self._tables = line_up(plan, [f"T{number}" for number in range(1, len(plan.games) + 1)])
+        self._keys = {table.device: secrets.token_urlsafe(32) for table in self._tables}
+        self._url = ""
         self._interrupted = False
 
-    # Files and people --------------------------------------------------------------------------
+    # Files -------------------------------------------------------------------------------------
 
     @contextmanager
     def _folder(self) -> Iterator[Path]:
@@ -119,67 +81,16 @@ class Demo:
             "STUDIO_CONFIG": str(folder / "studio.toml"),
             "STUDIO_DATABASE_URL": url,
             "STUDIO_SECRET_KEY": secrets.token_urlsafe(48),
-            "STUDIO_DEVICE_KEYS": json.dumps({DEVICE: self._key}),
+            "STUDIO_DEVICE_KEYS": json.dumps(self._keys),
             "STUDIO_HOST": self._plan.host,
             "STUDIO_PORT": str(port),
         }
 
-    def _write_settings(self, folder: Path, port: int) -> None:
-        headless = self._plan.headless
-        (folder / "studio.toml").write_text(
-            TABLE_SETTINGS.format(
-                table=self._table,
-                window_ms=1_500 if headless else 15_000,
-                cut_depth_min=240 if headless else 60,
-                cut_depth_max=250 if headless else 120,
-                per_minute=100_000 if headless else 1_200,
-            )
-        )
-        (folder / "scanner.toml").write_text(
-            SCANNER_SETTINGS.format(
-                socket=folder / "camera.sock",
-                queue=folder / "reports.db",
-                url=f"http://{self._plan.host}:{port}",
-                table=self._table,
-                device=DEVICE,
-                fps=120 if headless else 30,
-                gap_frames=6 if headless else 4,
-            )
-        )
-
-    def _choose_table(self, inside: Inside) -> None:
-        """Take the first table that this database has never seen: a demo starts a fresh log."""
-        number = 1
-        with inside.units.read() as uow:
-            while uow.events.position(f"T{number}") != (0, 0, ""):
-                number += 1
-        self._table = f"T{number}"
-
-    def _prepare(self, inside: Inside) -> None:
-        known = {one.username: one for one in inside.people.list()}
-        names = [*STAFF, *((name, Role.PLAYER) for name in (*PLAYERS, GUEST))]
-        _need_demo_people(inside, {name for name, _ in names})
-        for name, role in names:
-            if name in known:
-                change = PersonChange(password=self._password, active=True)
-                inside.people.change(STUDIO, known[name].id, change)
-                continue
-            inside.people.create(
-                STUDIO,
-                NewPerson(
-                    username=name,
-                    display_name=_display_name(name),
-                    role=role,
-                    password=self._password,
-                    language="en",
-                ),
-            )
-        with inside.units.write() as uow:
-            for number in DECK_SETS:
-                if uow.deck_sets.get(number) is None:
-                    deck_set = DeckSet(number=number, decks=DECKS, manifest=manifest(DECKS))
-                    uow.deck_sets.register(deck_set)
-            uow.commit()
+    def _write_settings(self, folder: Path) -> None:
+        (folder / "studio.toml").write_text(studio_settings(self._plan, self._tables))
+        for table in self._tables:
+            text = scanner_settings(self._plan, table, folder=folder, url=self._url)
+            scanner_file(folder, table).write_text(text)
 
     # Play --------------------------------------------------------------------------------------
 
@@ -189,22 +100,23 @@ class Demo:
         Raises:
             ProcessError: server or scanner did not start, or ended.
             DoorError: a door refused its own people.
-            TimeoutError: the table stood still.
+            TimeoutError: a table stood still.
         """
         port = self._plan.port or free_port()
+        self._url = f"http://{self._plan.host}:{port}"
         with ExitStack() as leaving:
             folder = leaving.enter_context(self._folder())
-            self._write_settings(folder, port)
+            self._write_settings(folder)
             environment = self._environment(folder, port)
             os.environ.update(environment)
             inside = self._make_inside()
-            self._choose_table(inside)
-            self._write_settings(folder, port)
-            self._prepare(inside)
+            self._tables = line_up(self._plan, free_codes(inside.units, len(self._tables)))
+            self._write_settings(folder)
+            furnish(inside, self._tables, self._password)
             inside.close()
             with Processes(folder=folder) as processes:
                 try:
-                    played = self._play(processes, folder, environment, port)
+                    played = self._play(processes, folder, environment)
                 except (requests.RequestException, SocketIOError, ConnectionError) as error:
                     self._explain(error, processes)
             inside = self._make_inside()
@@ -221,219 +133,134 @@ class Demo:
             threading.Event().wait(0.05)
         raise ProcessError(f"The demo lost a connection: {type(error).__name__}.") from error
 
-    def _play(
-        self, processes: Processes, folder: Path, environment: dict[str, str], port: int
-    ) -> Played:
-        url = f"http://{self._plan.host}:{port}"
+    def _play(self, processes: Processes, folder: Path, environment: dict[str, str]) -> Played:
         processes.start("server", ["app.py", "serve"], environment)
-        wait_until_ready(processes, url)
-        scanner = ["-m", "scanner", "--config", str(folder / "scanner.toml")]
-        processes.start("scanner", scanner, {"STUDIO_DEVICE_KEY": self._key})
-        players = self._players(url)
-        self._wait_for_camera(processes, folder)
-        dealer = self._dealer(url, folder)
-        for player in players:
-            player.start()
-        started = time.perf_counter()
-        try:
-            self._deal(dealer, processes, url)
-        finally:
-            seconds = time.perf_counter() - started
-            for player in players:
-                player.stop()
-        return Played(
-            table=self._table,
-            rounds=dealer.played,
-            seconds=round(seconds, 1),
-            interrupted=self._interrupted,
-            wagers_placed=sum(player.placed for player in players),
-            wagers_undone=sum(player.undone for player in players),
-            wagers_refused=[code for player in players for code in player.refused],
+        wait_until_ready(processes, self._url)
+        for table in self._tables:
+            name = "scanner" if len(self._tables) == 1 else f"scanner {table.code}"
+            scanner = ["-m", "scanner", "--config", str(scanner_file(folder, table))]
+            processes.start(name, scanner, {"STUDIO_DEVICE_KEY": self._keys[table.device]})
+        stage = Stage(
+            plan=self._plan,
+            tables=self._tables,
+            folder=folder,
+            stopping=threading.Event(),
+            on_round=self._on_round,
         )
+        casts = self._casts(stage)
+        self._wait_for_cameras(processes, folder)
+        for cast in casts:
+            cast.sit_down()
+        try:
+            self._deal(casts, stage.stopping, processes)
+        finally:
+            for cast in casts:
+                cast.get_up()
+        return Played(tables=tuple(cast.played() for cast in casts), interrupted=self._interrupted)
 
-    def _deal(self, dealer: SimulatedDealer, processes: Processes, url: str) -> None:
+    def _casts(self, stage: Stage) -> tuple[Cast, ...]:
+        players = {name: self._login(name) for name in PLAYERS}
+        if self._plan.play_money:
+            start_room(players, self._tables)  # and the purse was full when they came in
+        else:
+            admin = self._login("admin")
+            pay_in(admin, self._plan)
+            admin.close()
+        casts = tuple(
+            make_cast(stage, table, dealer=self._login(table.dealer), players=players)
+            for table in self._tables
+        )
+        for client in players.values():
+            client.close()
+        return casts
+
+    def _login(self, name: str) -> DoorClient:
+        client = DoorClient(self._url)
+        client.login(name, self._password)
+        return client
+
+    def _deal(self, casts: Sequence[Cast], stopping: threading.Event, processes: Processes) -> None:
+        """Let all dealers deal until their rounds are played, or one can't go on."""
         failures: list[BaseException] = []
+        ended = threading.Event()
 
-        def deal() -> None:
+        def deal(cast: Cast) -> None:
             try:
-                dealer.run()
+                cast.dealer.run()
             except Exception as error:  # noqa: BLE001  raised again in the main thread
                 failures.append(error)
+            finally:
+                ended.set()
 
-        thread = threading.Thread(target=deal, name="dealer", daemon=True)
-        thread.start()
+        threads = [
+            threading.Thread(target=deal, args=(cast,), name=cast.table.dealer, daemon=True)
+            for cast in casts
+        ]
+        for thread in threads:
+            thread.start()
         try:
             # Who reads this may press Ctrl-C: from here on it is the regular end.
-            self._announce(url, processes)
-            while thread.is_alive():
-                thread.join(timeout=0.2)
-                processes.check()
+            self._announce(processes)
+            self._watch(casts, ended, processes)
         except KeyboardInterrupt:
             self._say("Stopping.")
             self._interrupted = True
         finally:
-            dealer.stopping.set()
-            thread.join(timeout=STOP_S)
+            stopping.set()
+            for thread in threads:
+                thread.join(timeout=STOP_S)
         if failures and not self._interrupted:
             raise failures[0]
 
-    def _players(self, url: str) -> list[SimulatedPlayer]:
-        admin = DoorClient(url)
-        admin.login("admin", self._password)
-        people = {one["username"]: one["id"] for one in admin.get("/api/people")["people"]}
-        players = []
-        for name in (*PLAYERS, GUEST):
-            admin.post(
-                "/api/cash",
-                {
-                    "id": str(uuid.uuid4()),
-                    "player_id": people[name],
-                    "direction": "in",
-                    "amount_minor": PURSE_MINOR,
-                    "reason": "demo purse",
-                },
-            )
-            if name == GUEST:
+    def _watch(self, casts: Sequence[Cast], ended: threading.Event, processes: Processes) -> None:
+        """Return when a dealer has gone or, without people, when all rounds are played."""
+        told = False
+        while not ended.wait(timeout=0.2):
+            processes.check()
+            if told or not all(cast.dealer.done.is_set() for cast in casts):
                 continue
-            client = DoorClient(url)
-            client.login(name, self._password)
-            bets = tuple(bet["code"] for bet in client.get(f"/api/tables/{self._table}")["bets"])
-            players.append(
-                SimulatedPlayer(
-                    client=client, name=name, table=self._table, seed=self._plan.seed, bets=bets
-                )
-            )
-        admin.close()
-        return players
-
-    def _dealer(self, url: str, folder: Path) -> SimulatedDealer:
-        client = DoorClient(url)
-        client.login("dealer", self._password)
-        headless = self._plan.headless
-        return SimulatedDealer(
-            client=client,
-            hand=CameraHand(folder / "camera.sock"),
-            table=self._table,
-            decks=DECKS,
-            deck_sets=DECK_SETS,
-            cut_depths=range(240, 251) if headless else range(60, 121),
-            seed=self._plan.seed,
-            pace=Pace() if headless else Pace(card_s=0.7, reveal_s=1.2, between_rounds_s=6.0),
-            rounds=self._plan.rounds,
-            stays=not headless,
-            on_round=self._on_round,
-        )
-
-    def _on_round(self, number: int) -> None:
-        of = f" of {self._plan.rounds}" if self._plan.rounds else ""
-        self._say(f"Round {number}{of} settled.")
-        if number == self._plan.rounds and not self._plan.headless:
+            if self._plan.headless:
+                return
             self._say("These were the rounds; the studio stays up until Ctrl-C.")
+            told = True
 
-    def _wait_for_camera(self, processes: Processes, folder: Path) -> None:
+    def _on_round(self, table: DemoTable, number: int) -> None:
+        of = f" of {self._plan.rounds}" if self._plan.rounds else ""
+        where = "Round" if len(self._tables) == 1 else f"{table}: round"
+        self._say(f"{where} {number}{of} settled.")
+
+    def _wait_for_cameras(self, processes: Processes, folder: Path) -> None:
         pause = threading.Event()
+        sockets = [camera_socket(folder, table) for table in self._tables]
         for _ in range(CAMERA_READY_S * 10):
             processes.check()
-            if (folder / "camera.sock").exists():
+            if all(socket.exists() for socket in sockets):
                 return
             pause.wait(0.1)
         raise TimeoutError("The scanner's simulated camera does not come up.")
 
-    def _announce(self, url: str, processes: Processes) -> None:
+    # Words -------------------------------------------------------------------------------------
+
+    def _announce(self, processes: Processes) -> None:
         if self._plan.headless:
             return
-        pages = (
-            (GUEST, "/play", "bet and watch"),
-            ("dealer", f"/station?table={self._table}", "the dealer's station (deals by itself)"),
-            ("pit", "/pit", "the pit's dashboard"),
-            ("auditor", "/pit", "reads all, changes nothing"),
-            ("admin", "/admin", "people, cash, deck sets"),
-        )
         self._say(
-            f"The studio is up at {url}; processes "
+            f"The studio is up at {self._url}; processes "
             + ", ".join(f"{name} {process.pid}" for name, process in processes.started.items())
         )
         self._say(f"Every demo login has the password  {self._password}")
-        for name, path, what in pages:
-            self._say(f"  {name:<8} {url}{path:<22} {what}")
+        for name, path, what in self._pages():
+            self._say(f"  {name:<8} {self._url}{path:<22} {what}")
         self._say("Ctrl-C ends the demo.")
 
-
-def _display_name(username: str) -> str:
-    return f"{username.capitalize()} (demo)"
-
-
-def _need_demo_people(inside: Inside, names: set[str]) -> None:
-    """Refuse a database with people that no demo made: a demo gives its logins new passwords.
-
-    Raises:
-        RefusedError: `database_not_demo`.
-    """
-    for one in inside.people.list():
-        if one.username not in names or one.display_name != _display_name(one.username):
-            raise RefusedError(
-                "database_not_demo",
-                f"This database holds the login {one.username}, which no demo made: give the "
-                "demo a database of its own.",
-                username=one.username,
-            )
-
-
-def as_json(played: Played, totals: dict[str, Json]) -> dict[str, Json]:
-    """Return the demo's summary for machines."""
-    return {
-        **totals,
-        "wagers_undone": played.wagers_undone,
-        "wagers_refused": len(played.wagers_refused),
-        "seconds": played.seconds,
-    }
-
-
-TABLE_SETTINGS = """\
-[tables.{table}]
-name = "Pok Deng {table}"
-game = "pok_deng"
-currency = "JPY"
-decks = 8
-window_ms = {window_ms}
-cut_depth_min = {cut_depth_min}
-cut_depth_max = {cut_depth_max}
-deck_sets = [1, 2]
-player_max_minor = 500000
-table_max_minor = 5000000
-
-[tables.{table}.limits.main]
-min_minor = 100
-max_minor = 100000
-
-[tables.{table}.limits.pair]
-min_minor = 100
-max_minor = 20000
-
-[tables.{table}.links]
-scanner_lost_ms = 5000
-station_lost_ms = 8000
-video_lost_ms = 5000
-
-[rates]
-wagers_per_minute = {per_minute}
-commands_per_minute = {per_minute}
-reads_per_minute = {per_minute}
-logins_per_minute = 60
-"""
-
-SCANNER_SETTINGS = """\
-[camera]
-kind = "simulated"
-socket = "{socket}"
-width = 960
-height = 540
-frames_per_s = {fps}
-gap_frames = {gap_frames}
-
-[uplink]
-url = "{url}"
-table = "{table}"
-device = "{device}"
-queue = "{queue}"
-"""
+    def _pages(self) -> Iterator[tuple[str, str, str]]:
+        """Give who goes where for what."""
+        yield GUEST, "/play", "bet and watch"
+        if self._plan.play_money:
+            yield GUEST, "/rooms", "open or join a room and bet together"
+        for table in self._tables:
+            path = f"/station?table={table.code}"
+            yield table.dealer, path, f"the dealer's station of {table} (deals by itself)"
+        yield "pit", "/pit", "the pit's dashboard"
+        yield "auditor", "/pit", "reads all, changes nothing"
+        yield "admin", "/admin", "people, cash, deck sets"

@@ -15,10 +15,12 @@ STAKE_MINOR_MAX = 10**12
 
 @dataclass(frozen=True, kw_only=True)
 class Currency:
-    """A currency: ISO 4217 code and the number of decimals of its major unit."""
+    """A currency: its code (ISO 4217 for money) and the decimals of its major unit."""
 
     code: str
     decimals: int
+    play: bool = False
+    """Play money: worth nothing outside, never in one studio with money."""
 
     def format(self, amount_minor: int) -> str:
         """Return the amount in major units with a grouping comma.
@@ -41,7 +43,8 @@ CURRENCIES = {
         Currency(code="EUR", decimals=2),
         Currency(code="GBP", decimals=2),
         Currency(code="THB", decimals=2),
-        Currency(code="PLAY", decimals=0),
+        Currency(code="G", decimals=2, play=True),
+        Currency(code="PLAY", decimals=0, play=True),
     )
 }
 

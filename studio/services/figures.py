@@ -162,6 +162,7 @@ class FigureService:
             "game": game,
             "decks": config.decks,
             "kind": kind,
+            "paytable_version": rows[0].paytable_version,
             "theoretical": round(theory, RTP_DECIMALS),
             "rounds": so_far.rounds,
             "wagers": so_far.wagers,

@@ -6,45 +6,32 @@ slip through while a slow hash is being computed.
 """
 
 import hashlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from types import TracebackType
-from typing import Protocol, Self
 
-from studio.domain.errors import MalformedError, RefusedError
+from studio.domain.errors import RefusedError
 from studio.domain.game import Json
-from studio.services.ports import Actor, Clock, Randomness, Role, Trail
+from studio.services.people_ports import (
+    Hasher,
+    PeopleUnit,
+    PeopleUnits,
+    Person,
+    Secrets,
+    SessionRow,
+)
+from studio.services.person_values import (
+    PASSWORD_CHARS_MAX,
+    check_games,
+    check_language,
+    check_username,
+    check_values,
+)
+from studio.services.ports import Actor, Clock, Randomness, Role
 
-USERNAME = re.compile(r"[a-z0-9][a-z0-9._-]{1,31}")
-BADGE = re.compile(r"[A-Za-z0-9-]{4,64}")
-PIN = re.compile(r"[0-9]{4,8}")
-PASSWORD_CHARS_MIN = 10
-PASSWORD_CHARS_MAX = 200
-DISPLAY_NAME_CHARS_MAX = 60
 ADDRESS_FACTOR = 4
 """People share addresses: so many times the failures of one name are let through for one."""
 TOUCH_MS = 30_000
 """`last_seen_ms` is written at most so often: reading pages must not queue for the one writer."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Person:
-    """Somebody with a login."""
-
-    id: int
-    username: str
-    display_name: str
-    role: Role
-    badge: str | None
-    language: str
-    active: bool
-    created_ms: int
-
-    @property
-    def actor(self) -> Actor:
-        """The person as the one who acts."""
-        return Actor(id=self.id, name=self.display_name, role=self.role)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +45,7 @@ class NewPerson:
     language: str
     badge: str | None = None
     pin: str | None = None
+    games: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,25 +59,8 @@ class PersonChange:
     badge: str | None = None
     pin: str | None = None
     active: bool | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Secrets:
-    """Hashes of a person's password and PIN."""
-
-    password_hash: str
-    pin_hash: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SessionRow:
-    """A login that lasts, by the hash of its token."""
-
-    token_hash: str
-    person_id: int
-    created_ms: int
-    last_seen_ms: int
-    expires_ms: int
+    games: frozenset[str] | None = None
+    """All games from now on, not one more; who is no dealer any more loses them by itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,108 +81,8 @@ class LoggedIn:
     token: str
 
 
-class Hasher(Protocol):
-    """Slow one-way hashing of secrets."""
-
-    def hash(self, secret: str) -> str:
-        """Return a salted hash."""
-
-    def verify(self, hashed: str, secret: str) -> bool:
-        """Return whether `secret` made `hashed`."""
-
-
-class People(Protocol):
-    """People, their sessions and their failed logins, inside a unit's transaction."""
-
-    def add(self, person: Person, secrets: Secrets) -> Person:
-        """Store a person; the given id is ignored, the new one returned.
-
-        Raises:
-            RefusedError: `username_taken`, `badge_taken`.
-        """
-
-    def change(self, person: Person, secrets: Secrets) -> None:
-        """Store what changed.
-
-        Raises:
-            RefusedError: `badge_taken`.
-        """
-
-    def get(self, person_id: int) -> tuple[Person, Secrets] | None:
-        """Return a person by id."""
-
-    def by_username(self, username: str) -> tuple[Person, Secrets] | None:
-        """Return a person by name."""
-
-    def by_badge(self, badge: str) -> tuple[Person, Secrets] | None:
-        """Return a person by badge."""
-
-    def all(self) -> Sequence[Person]:
-        """Return everybody, by username."""
-
-    def open_session(self, row: SessionRow) -> None:
-        """Store a session."""
-
-    def session(self, token_hash: str) -> tuple[SessionRow, Person] | None:
-        """Return a session with its person."""
-
-    def touch(self, token_hash: str, *, last_seen_ms: int) -> None:
-        """Note that a session was used."""
-
-    def end_session(self, token_hash: str) -> None:
-        """Forget a session."""
-
-    def end_sessions_of(self, person_id: int) -> None:
-        """Forget all sessions of a person."""
-
-    def end_sessions_before(self, *, seen_ms: int, now_ms: int) -> None:
-        """Forget sessions last seen before `seen_ms` or expired at `now_ms`."""
-
-    def failures(self, *, name_hash: str, address: str, since_ms: int) -> tuple[int, int]:
-        """Return (failures of the name, failures of the address) since a time."""
-
-    def add_failure(self, *, name_hash: str, address: str, at_ms: int) -> int:
-        """Note a try as failed; returns its id."""
-
-    def forgive(self, *, name_hash: str, failure_id: int) -> None:
-        """Forget a name's failures, and one try."""
-
-    def forget_failures_before(self, at_ms: int) -> None:
-        """Forget failures older than a time."""
-
-
-class PeopleUnit(Protocol):
-    """One transaction over people. Leaving without `commit` rolls back."""
-
-    @property
-    def people(self) -> People:
-        """The people."""
-
-    @property
-    def trail(self) -> Trail:
-        """The audit trail."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
-    def commit(self) -> None:
-        """Make everything durable."""
-
-
-class PeopleUnits(Protocol):
-    """Makes units over people."""
-
-    def write(self) -> PeopleUnit:
-        """Return a unit that may write."""
-
-    def read(self) -> PeopleUnit:
-        """Return a unit that only reads."""
+Greet = Callable[[Person], None]
+"""Called with whoever gave the right password or PIN."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,21 +95,23 @@ class PeopleService:
     hasher: Hasher
     policy: LoginPolicy
     languages: tuple[str, ...]
+    games: tuple[str, ...]
+    """Codes of the registered games, in the order they are shown."""
+    greet: Greet | None = None
+    """What else a login brings, done before its session opens."""
 
     def create(self, actor: Actor, new: NewPerson) -> Person:
         """Add a person.
 
         Raises:
             MalformedError: `username_wrong`, `display_name_wrong`, `password_wrong`,
-                `badge_wrong`, `pin_wrong`, `language_wrong`.
+                `badge_wrong`, `pin_wrong`, `language_wrong`, `unknown_game`,
+                `games_without_dealer`.
             RefusedError: `username_taken`, `badge_taken`.
         """
-        if USERNAME.fullmatch(new.username) is None:
-            raise MalformedError(
-                "username_wrong",
-                "A username is 2 to 32 characters of a-z, 0-9, dot, dash and underscore.",
-            )
+        check_username(new.username)
         self._check(PersonChange(**{k: v for k, v in asdict(new).items() if k != "username"}))
+        check_games(new.games, role=new.role, known=self.games)
         secrets = Secrets(
             password_hash=self.hasher.hash(new.password),
             pin_hash=self.hasher.hash(new.pin) if new.pin is not None else None,
@@ -253,6 +126,7 @@ class PeopleService:
             language=new.language,
             active=True,
             created_ms=now_ms,
+            games=new.games,
         )
         with self.units.write() as unit:
             person = unit.people.add(draft, secrets)
@@ -262,6 +136,8 @@ class PeopleService:
 
     def change(self, actor: Actor, person_id: int, change: PersonChange) -> Person:
         """Change a person. A new role, password, PIN or state ends the person's sessions.
+
+        Other games end none: a dealer who loses one plays the running round to its end.
 
         Raises:
             MalformedError: as `create`.
@@ -279,11 +155,15 @@ class PeopleService:
             if value is not None and key not in ("password", "pin")
         }
         with self.units.write() as unit:
-            found = unit.people.get(person_id)
+            found = unit.people.locked(person_id)
             if found is None:
                 raise RefusedError("unknown_person", "There is no such person.", id=person_id)
             before, secrets = found
             after = replace(before, **values)
+            if change.games is not None:
+                check_games(change.games, role=after.role, known=self.games)
+            elif after.role is not Role.DEALER:
+                after = replace(after, games=frozenset())
             _refuse_change(actor, before, after)
             unit.people.change(after, replace(secrets, **hashes))
             if hashes or before.role is not after.role or not after.active:
@@ -411,6 +291,8 @@ class PeopleService:
         if found is None or not good or not found[0].active:
             raise RefusedError("login_refused", "Name, badge, password or PIN is not right.")
         person = found[0]
+        if self.greet is not None:
+            self.greet(person)
         token = self.randomness.token()
         now_ms = self.clock.now_ms()
         with self.units.write() as unit:
@@ -429,29 +311,13 @@ class PeopleService:
         return LoggedIn(person=person, token=token)
 
     def _check(self, change: PersonChange) -> None:
-        name = change.display_name
-        if name is not None and not (
-            0 < len(name.strip()) <= DISPLAY_NAME_CHARS_MAX and name.isprintable()
-        ):
-            raise MalformedError(
-                "display_name_wrong",
-                f"A display name is 1 to {DISPLAY_NAME_CHARS_MAX} printable characters.",
-            )
-        if change.password is not None and not (
-            PASSWORD_CHARS_MIN <= len(change.password) <= PASSWORD_CHARS_MAX
-        ):
-            raise MalformedError(
-                "password_wrong",
-                f"A password is {PASSWORD_CHARS_MIN} to {PASSWORD_CHARS_MAX} characters.",
-            )
-        if change.badge is not None and BADGE.fullmatch(change.badge) is None:
-            raise MalformedError("badge_wrong", "A badge is 4 to 64 letters, digits and dashes.")
-        if change.pin is not None and PIN.fullmatch(change.pin) is None:
-            raise MalformedError("pin_wrong", "A PIN is 4 to 8 digits.")
-        if change.language is not None and change.language not in self.languages:
-            raise MalformedError(
-                "language_wrong", f"language must be one of {', '.join(self.languages)}."
-            )
+        check_values(
+            display_name=change.display_name,
+            password=change.password,
+            badge=change.badge,
+            pin=change.pin,
+        )
+        check_language(change.language, known=self.languages)
 
     def _note(
         self,
@@ -483,7 +349,7 @@ def _refuse_change(actor: Actor, before: Person, after: Person) -> None:
 
 
 def _plain(person: Person) -> Mapping[str, Json]:
-    return {**asdict(person), "role": person.role.value}
+    return {**asdict(person), "role": person.role.value, "games": sorted(person.games)}
 
 
 def digest(text: str) -> str:

@@ -12,7 +12,10 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from studio.domain.game import Json
+from studio.services.club_ports import ClubUnit
 from studio.services.figure_rows import Figures
+from studio.services.play_ports import PlayLedger, PlayUnit, RoomPublisher
+from studio.services.qualification import Qualifications
 from studio.services.records import AlarmRow, TrailRow
 
 
@@ -264,7 +267,8 @@ class Wagers(Protocol):
         """Take a wager back while the window is open.
 
         Raises:
-            RefusedError: `unknown_wager`, `betting_window_closed`, `wager_ended`.
+            RefusedError: `unknown_wager`, `betting_window_closed`, `wager_ended`,
+                `wager_forfeited`.
         """
 
     def close(self, round_id: str) -> ClosedBook:
@@ -272,6 +276,8 @@ class Wagers(Protocol):
 
     def settle(self, round_id: str, *, version: int, nets: Mapping[str, Fraction]) -> BookSettled:
         """End every open wager of the round by its bet's net per unit, in a few set statements.
+
+        Forfeited wagers pay nothing.
 
         Raises:
             InvariantError: `bet_without_result` when an open wager's bet is not in `nets`;
@@ -294,7 +300,7 @@ class Wagers(Protocol):
         """Return per bet (open wagers, open stakes in minor units)."""
 
 
-class Ledger(Protocol):
+class Ledger(PlayLedger, Protocol):
     """Double entry: accounts, transfers, entries."""
 
     def balance(self, player_id: int) -> Balance:
@@ -329,6 +335,9 @@ class DeckSets(Protocol):
 
     def numbers(self) -> Sequence[int]:
         """Return the registered numbers."""
+
+    def lies_at(self, number: int, *, tables: Iterable[str]) -> str | None:
+        """Return which of `tables` has the set in its shoe; the next who asks waits for commit."""
 
 
 class Reports(Protocol):
@@ -405,7 +414,7 @@ class Commands(Protocol):
         """Keep the answer."""
 
 
-class UnitOfWork(Protocol):
+class UnitOfWork(PlayUnit, ClubUnit, Protocol):
     """One transaction. Leaving without `commit` rolls back."""
 
     @property
@@ -445,6 +454,10 @@ class UnitOfWork(Protocol):
         """Answers to commands."""
 
     @property
+    def qualifications(self) -> Qualifications:
+        """Who may open which game."""
+
+    @property
     def figures(self) -> Figures:
         """Sums for the pit."""
 
@@ -474,7 +487,7 @@ class Units(Protocol):
         """Return a unit that only reads, from one consistent snapshot."""
 
 
-class Publisher(Protocol):
+class Publisher(RoomPublisher, Protocol):
     """Tells the world after the commit. Losing a message only delays: the log is the truth."""
 
     def event(self, envelope: Mapping[str, Json]) -> None:

@@ -39,6 +39,10 @@ class Job:
 
 Build = Callable[[Job], Command]
 
+OnSettled = Callable[[Job, str], Mapping[int, Mapping[str, Json]]]
+"""Called with the job and the round's id after the book is settled, before the commit; returns
+per player what goes into the message about the money."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
@@ -52,11 +56,19 @@ class Outcome:
 class TableRunner:
     """Runs the tables of one studio."""
 
-    def __init__(self, *, units: Units, tables: LiveTables, publisher: Publisher) -> None:
-        """Keep the ports."""
+    def __init__(
+        self,
+        *,
+        units: Units,
+        tables: LiveTables,
+        publisher: Publisher,
+        on_settled: OnSettled | None = None,
+    ) -> None:
+        """Keep the ports; `on_settled` adds to the transaction that settles a round."""
         self.units = units
         self.tables = tables
         self.publisher = publisher
+        self._on_settled = on_settled
 
     # Commands ----------------------------------------------------------------------------------
 
@@ -84,7 +96,7 @@ class TableRunner:
             after, envelopes = self._append(job, events)
             if also is not None:
                 also(job, after)
-            wallets = _wallets(uow, events)
+            wallets = self._wallets(job, events)
             uow.commit()
         self.tables.keep(after)
         return Outcome(live=after, envelopes=envelopes, wallets=wallets)
@@ -104,6 +116,26 @@ class TableRunner:
             update_alarms(job.uow, before.state, live.state, event, at_ms=job.now_ms)
             _update_round(job.uow, before.state, live, event)
         return live, tuple(envelopes)
+
+    def _wallets(self, job: Job, events: Sequence[Event]) -> Mapping[int, Mapping[str, Json]]:
+        """Return the messages to players whose money the events moved."""
+        messages: dict[int, Mapping[str, Json]] = {}
+        for event in events:
+            if not isinstance(event, RoundSettled | RoundVoided):
+                continue
+            settled = isinstance(event, RoundSettled)
+            more: Mapping[int, Mapping[str, Json]] = {}
+            if settled and self._on_settled is not None:
+                more = self._on_settled(job, event.round_id)
+            for player_id, balance in job.uow.ledger.balances_of_round(event.round_id).items():
+                messages[player_id] = {
+                    "balance_minor": balance.balance_minor,
+                    "held_minor": balance.held_minor,
+                    "reason": "settled" if settled else "void",
+                    "round_id": event.round_id,
+                    **more.get(player_id, {}),
+                }
+        return messages
 
     @contextmanager
     def _frozen_when_broken(self, table: str) -> Iterator[None]:
@@ -276,20 +308,3 @@ def _update_round(uow: UnitOfWork, before: TableState, live: Live, event: Event)
     elif before.round is not None and before.round.phase is not current.phase:
         version = 1 if current.phase in {Phase.SETTLED, Phase.VOID} else 0
         uow.rounds.update_phase(current.id, current.phase, settlement_version=version)
-
-
-def _wallets(uow: UnitOfWork, events: Sequence[Event]) -> Mapping[int, Mapping[str, Json]]:
-    """Return the messages to players whose money the events moved."""
-    messages: dict[int, Mapping[str, Json]] = {}
-    for event in events:
-        if not isinstance(event, RoundSettled | RoundVoided):
-            continue
-        reason = "settled" if isinstance(event, RoundSettled) else "void"
-        for player_id, balance in uow.ledger.balances_of_round(event.round_id).items():
-            messages[player_id] = {
-                "balance_minor": balance.balance_minor,
-                "held_minor": balance.held_minor,
-                "reason": reason,
-                "round_id": event.round_id,
-            }
-    return messages

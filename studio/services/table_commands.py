@@ -6,7 +6,7 @@ line in the audit trail with what was before and after.
 
 import hashlib
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,7 @@ from studio.domain.game import Json
 from studio.domain.log import canonical
 from studio.services.live import Live
 from studio.services.ports import Actor, DeckSet, Role
+from studio.services.qualification import need_qualified
 from studio.services.runner import Build, Job
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def builder(
 
     Raises:
         MalformedError: `unknown_table`, `command_id`, `unknown_command` or a bad argument.
-        RefusedError: `role_forbids`.
+        RefusedError: `role_forbids`; the builder's own are `not_your_table`,
+            `dealer_not_qualified`, and what its maker refuses.
     """
     service.tables.setup(table)
     name = body.get("command")
@@ -112,6 +114,8 @@ def builder(
             dealer = job.state.dealer
             if dealer is None or dealer.id != actor.id:
                 raise RefusedError("not_your_table", "Take the table first.")
+        if spec.opens:
+            need_qualified(job.uow.qualifications, dealer_id=actor.id, game=job.live.game.code)
         return make(job)
 
     def trail(job: Job, after: Live) -> None:
@@ -177,6 +181,22 @@ def _deck_set(job: Job, number: int) -> DeckSet:
     return deck_set
 
 
+def _need_free(job: Job, number: int, *, tables: Iterable[str]) -> None:
+    """Refuse a deck set in another table's shoe: its cards can't be on both.
+
+    Only the studio's tables count: nobody could count out the shoe of one that is gone.
+    """
+    others = [code for code in tables if code != job.state.table]
+    table = job.uow.deck_sets.lies_at(number, tables=others)
+    if table is not None:
+        raise RefusedError(
+            "deck_set_in_use",
+            f"Deck set {number} lies on table {table}: count it out there, or load another.",
+            deck_set=number,
+            table=table,
+        )
+
+
 def _load_shoe(call: _Call) -> Build:
     number = call.number("deck_set")
 
@@ -189,6 +209,7 @@ def _load_shoe(call: _Call) -> Build:
                 deck_set=number,
             )
         deck_set = _deck_set(job, number)
+        _need_free(job, number, tables=call.service.tables.setups)
         return LoadShoe(
             deck_set=number,
             decks=setup.config.decks,
@@ -269,19 +290,21 @@ def _unlock(call: _Call) -> Build:
 class _Spec:
     roles: frozenset[Role]
     make: Callable[[_Call], Build]
+    opens: bool = False
+    """True: only for a dealer who is qualified for the table's game."""
 
 
 _DEALER = frozenset({Role.DEALER})
 _PIT = frozenset({Role.PIT_SUPERVISOR})
 
 COMMANDS: Mapping[str, _Spec] = {
-    "take_seat": _Spec(_DEALER, _take_seat),
+    "take_seat": _Spec(_DEALER, _take_seat, opens=True),
     "leave_seat": _Spec(_DEALER, _leave_seat),
-    "load_shoe": _Spec(_DEALER, _load_shoe),
+    "load_shoe": _Spec(_DEALER, _load_shoe, opens=True),
     "start_verification": _Spec(_DEALER, lambda _: lambda _: StartVerification()),
     "end_verification": _Spec(_DEALER, _end_verification),
     "confirm_shuffle": _Spec(_DEALER, _confirm_shuffle),
-    "start_round": _Spec(_DEALER, _start_round),
+    "start_round": _Spec(_DEALER, _start_round, opens=True),
     "reveal": _Spec(_DEALER, lambda _: lambda _: RevealNext()),
     "cut_card": _Spec(_DEALER, lambda _: lambda _: TurnCutCard()),
     "burn_done": _Spec(_DEALER, lambda _: lambda _: ConfirmBurn()),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from studio.domain.errors import MalformedError, RefusedError
 from studio.domain.game import AnyGame, Bet
 from studio.domain.money import hold_minor, parse_amount_minor
+from studio.services.play_ports import Room, RoomState
 from studio.services.ports import (
     Actor,
     Placed,
@@ -49,8 +50,11 @@ class WagerService:
         setups: Mapping[str, TableSetup],
         games: Mapping[str, AnyGame],
         publisher: Publisher,
+        play_money: bool = False,
     ) -> None:
         """Work out every table's bets once; `setups` by table code, `games` by game code.
+
+        `play_money`: players may be in rooms, which say where they bet.
 
         Raises:
             MalformedError: `table_setup_wrong` when a bet of a table has no limits.
@@ -59,6 +63,7 @@ class WagerService:
         self._setups = setups
         self._games = games
         self._publisher = publisher
+        self._play_money = play_money
         self._bets = {code: setup.bets(games[setup.game]) for code, setup in setups.items()}
         for code, setup in setups.items():
             for bet in self._bets[code].values():
@@ -73,9 +78,10 @@ class WagerService:
         Raises:
             MalformedError: `id_not_uuid`, `unknown_bet`, `amount_not_integer`,
                 `amount_not_positive`, `amount_too_large`.
-            RefusedError: as `Wagers.place`; `only_players_bet`, `studio_busy`.
+            RefusedError: as `Wagers.place`; `only_players_bet`, `studio_busy`; in play money
+                `room_not_started`, `room_elsewhere`.
         """
-        _need_player(player)
+        need_player(player)
         wager_id = parse_uuid(wager_id, name="id")
         stake_minor = parse_amount_minor(stake_minor, name="stake_minor")
         table = self._table_of(round_id)
@@ -90,7 +96,7 @@ class WagerService:
             hold_minor=hold_minor(stake_minor=stake_minor, exposure=exposure),
             limits=setup.wager_limits(known),
         )
-        return self._run(lambda unit: unit.wagers.place(request), reason="placed")
+        return self._run(lambda unit: unit.wagers.place(request), reason="placed", table=table)
 
     def undo(self, player: Actor, *, wager_id: str) -> Placed:
         """Take a wager back while the window is open; taking it back twice is answered twice.
@@ -99,20 +105,33 @@ class WagerService:
             MalformedError: `id_not_uuid`.
             RefusedError: as `Wagers.undo`; `only_players_bet`, `studio_busy`.
         """
-        _need_player(player)
+        need_player(player)
         wager_id = parse_uuid(wager_id, name="id")
         return self._run(
             lambda unit: unit.wagers.undo(wager_id, player_id=player.id), reason="undone"
         )
 
-    def _run(self, work: Callable[[UnitOfWork], Placed], *, reason: str) -> Placed:
-        def once() -> Placed:
+    def _run(
+        self, work: Callable[[UnitOfWork], Placed], *, reason: str, table: str | None = None
+    ) -> Placed:
+        """Carry out `work`, unless the player's room forbids a new wager at `table`."""
+
+        def once() -> tuple[Placed, Room | None]:
+            room = None
             with self._units.write() as unit:
                 placed = work(unit)
+                # After the wager: a request that was answered before is answered again, and
+                # whoever leaves the room waits for the player's row and finds this wager.
+                if self._play_money and not placed.repeated:
+                    room = unit.rooms.of_player(placed.wager.player_id)
+                if room is not None and table is not None:
+                    _need_room_at(room, table)
                 unit.commit()
-            return placed
+            return placed, room
 
-        placed = again(once)
+        placed, room = again(once)
+        if room is not None:
+            self._publisher.room(room.player_ids, room.id)
         if not placed.repeated:
             self._publisher.wallet(
                 placed.wager.player_id,
@@ -151,6 +170,24 @@ class WagerService:
         return bets[code]
 
 
-def _need_player(player: Actor) -> None:
+def need_player(player: Actor) -> None:
+    """Do nothing for a player.
+
+    Raises:
+        RefusedError: `only_players_bet`.
+    """
     if player.role is not Role.PLAYER:
         raise RefusedError("only_players_bet", "Only players bet; staff cannot play.")
+
+
+def _need_room_at(room: Room, table: str) -> None:
+    if room.state is RoomState.OPEN:
+        raise RefusedError(
+            "room_not_started", "Your room has not started; its owner starts it, or you leave it."
+        )
+    if room.table != table:
+        raise RefusedError(
+            "room_elsewhere",
+            f"Your room plays at table {room.table}; leave it to bet elsewhere.",
+            table=room.table,
+        )

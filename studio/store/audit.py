@@ -7,8 +7,9 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, case, func, litera
 
 from studio.services.inspection import FAULTS_PER_CHECK_MAX, Endings, Fault, Inspection
 from studio.services.ports import ClosedBook, EndingKind, RoundRow, StoredEvent
-from studio.store import audit_money, book
+from studio.store import audit_club, audit_money, book
 from studio.store.events import SqlEventLog, events_of, stored_event
+from studio.store.forfeits import nothing_if_forfeited
 from studio.store.pit import SqlDeckSets
 from studio.store.rounds import round_row
 from studio.store.settling import factor_table
@@ -88,7 +89,8 @@ class SqlInspection(Inspection):
             wrong = wrong.select_from(joined)
         else:
             factors = factor_table(nets)
-            kind, due = EndingKind.SETTLED, _due(factors.c.num, factors.c.den)
+            kind = EndingKind.SETTLED
+            due = nothing_if_forfeited(_due(factors.c.num, factors.c.den))
             wrong = wrong.select_from(joined.outerjoin(factors, factors.c.bet == wager.c.bet))
         differs = or_(
             wager_ending.c.kind != kind.value,
@@ -101,7 +103,8 @@ class SqlInspection(Inspection):
 
     def money(self) -> Iterator[Fault]:
         """See the port."""
-        return audit_money.faults(self._connection)
+        yield from audit_money.faults(self._connection)
+        yield from audit_club.faults(self._connection)
 
 
 def _due(num: ColumnElement[int], den: ColumnElement[int]) -> ColumnElement[int]:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import (
     Connection,
+    FromClause,
     Select,
     Text,
     and_,
@@ -25,9 +26,11 @@ from studio.services.inspection import FAULTS_PER_CHECK_MAX, Fault
 from studio.services.ports import EndingKind
 from studio.store.book import ended, taken_back
 from studio.store.ledger import HOUSE, VERSION_PLACED
+from studio.store.play_tables import forfeit, room, room_member
 from studio.store.sums import total
 from studio.store.tables import (
     LEG_HELD,
+    LEG_PLAY,
     LEG_WALLET,
     AccountKind,
     TransferKind,
@@ -47,6 +50,7 @@ Query: TypeAlias = Select[*tuple[Any, ...]]
 """Selects two columns: where the fault is, and a figure that says more."""
 
 OVER = (Phase.SETTLED.value, Phase.VOID.value)
+NEVER_EMPTY = (TransferKind.HOLD, TransferKind.CASH, TransferKind.PURSE, TransferKind.SHOP)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +105,7 @@ def _empty_transfer() -> Query:
     return (
         select(transfer.c.id, transfer.c.at_ms)
         .where(
-            transfer.c.kind.in_((TransferKind.HOLD.value, TransferKind.CASH.value)),
+            transfer.c.kind.in_(kind.value for kind in NEVER_EMPTY),
             ~line,
         )
         .order_by(transfer.c.id)
@@ -274,6 +278,79 @@ def _quotas() -> Query:
     )
 
 
+def _play_lines() -> Query:
+    """Purse and shop: one line on a player's wallet, its opposite on the play account."""
+    free, house = entry.alias("wallet_line"), entry.alias("play_line")
+    wallet, play = account.alias("wallet"), account.alias("play")
+    joined: FromClause = transfer
+    for line, leg, owner, kind in (
+        (free, LEG_WALLET, wallet, AccountKind.WALLET),
+        (house, LEG_PLAY, play, AccountKind.PLAY),
+    ):
+        of_transfer = and_(
+            line.c.origin_id == transfer.c.id,
+            line.c.version == VERSION_PLACED,
+            line.c.leg == leg,
+        )
+        of_owner = and_(owner.c.id == line.c.account_id, owner.c.kind == kind.value)
+        joined = joined.outerjoin(line, of_transfer).outerjoin(owner, of_owner)
+    purse, shop = (
+        transfer.c.kind == kind.value for kind in (TransferKind.PURSE, TransferKind.SHOP)
+    )
+    return (
+        select(transfer.c.id, func.coalesce(free.c.amount_minor, 0))
+        .select_from(joined)
+        .where(
+            or_(purse, shop),
+            or_(
+                wallet.c.id.is_(None),
+                play.c.id.is_(None),
+                free.c.amount_minor + house.c.amount_minor != 0,
+                and_(purse, free.c.amount_minor < 0),
+                and_(shop, free.c.amount_minor > 0),
+            ),
+        )
+        .order_by(transfer.c.id)
+    )
+
+
+def _forfeit_of_nothing() -> Query:
+    """A forfeit names a wager of its round, whose player was in its room at that room's table."""
+    return (
+        select(forfeit.c.wager_number, forfeit.c.round_id)
+        .outerjoin(
+            wager,
+            and_(wager.c.number == forfeit.c.wager_number, wager.c.round_id == forfeit.c.round_id),
+        )
+        .outerjoin(round_, round_.c.id == forfeit.c.round_id)
+        .outerjoin(
+            room, and_(room.c.id == forfeit.c.room_id, room.c.table_code == round_.c.table_code)
+        )
+        .where(
+            or_(
+                wager.c.number.is_(None),
+                room.c.id.is_(None),
+                ~exists().where(
+                    room_member.c.room_id == forfeit.c.room_id,
+                    room_member.c.player_id == wager.c.player_id,
+                ),
+            )
+        )
+        .order_by(forfeit.c.wager_number)
+    )
+
+
+def _forfeit_paid() -> Query:
+    settled = wager_ending.c.kind == EndingKind.SETTLED.value
+    return (
+        select(wager.c.id, wager_ending.c.payout_minor)
+        .join(forfeit, forfeit.c.wager_number == wager.c.number)
+        .join(wager_ending, wager_ending.c.wager_number == wager.c.number)
+        .where(or_(_undone, and_(settled, wager_ending.c.payout_minor != 0)))
+        .order_by(wager.c.number)
+    )
+
+
 def _decks() -> Query:
     return (
         select(deck_card.c.deck_set, deck_card.c.card_number)
@@ -374,6 +451,24 @@ CHECKS = (
         where="round {}",
         what="Stakes of {} stand; the shares of the table limit say otherwise.",
         query=_quotas(),
+    ),
+    _Check(
+        code="play_transfer_differs",
+        where="transfer {}",
+        what="Purse and shop move between a wallet and the play account; {} moved in this one.",
+        query=_play_lines(),
+    ),
+    _Check(
+        code="forfeit_dangling",
+        where="wager number {}",
+        what="It is noted as forfeited in round {}, but was no wager there of the room's players.",
+        query=_forfeit_of_nothing(),
+    ),
+    _Check(
+        code="forfeit_paid",
+        where="wager {}",
+        what="It was forfeited, but {} minor units came back.",
+        query=_forfeit_paid(),
     ),
     _Check(
         code="deck_set_uneven",

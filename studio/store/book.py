@@ -16,17 +16,18 @@ STREAM_ROWS = 2_000
 
 _newer = wager_ending.alias("newer")
 _any = wager_ending.alias("any_ending")
-_LATEST = and_(
+LATEST = and_(
     wager_ending.c.wager_number == wager.c.number,
     ~exists().where(
         _newer.c.wager_number == wager_ending.c.wager_number,
         _newer.c.version > wager_ending.c.version,
     ),
 )
+"""Condition of a join: the ending that stands."""
 _WAGERS = (
     select(wager, wager_ending.c.kind, wager_ending.c.version, wager_ending.c.payout_minor)
     .select_from(wager)
-    .outerjoin(wager_ending, _LATEST)
+    .outerjoin(wager_ending, LATEST)
 )
 _BY_ID = _WAGERS.where(wager.c.id == bindparam("wager_id", type_=Uuid(as_uuid=False)))
 

@@ -1,11 +1,12 @@
 """Double entry: accounts, transfers, entries, and the balances folded from them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import (
     BigInteger,
     BindParameter,
+    ColumnElement,
     Connection,
     bindparam,
     insert,
@@ -14,6 +15,7 @@ from sqlalchemy import (
 )
 
 from studio.domain.errors import MalformedError, RefusedError
+from studio.services.play_ports import Filled, PlayKind, PlayMoved
 from studio.services.ports import Balance, Cashed, Ledger
 from studio.services.retry import TryAgainError
 from studio.store.clock import UnitClock
@@ -21,6 +23,7 @@ from studio.store.rows import insert_new
 from studio.store.sums import total
 from studio.store.tables import (
     LEG_CASH,
+    LEG_PLAY,
     LEG_WALLET,
     AccountKind,
     TransferKind,
@@ -33,6 +36,13 @@ from studio.store.tables import (
 
 HOUSE = 0
 """Owner of the house's accounts."""
+
+HOUSE_KINDS = (
+    AccountKind.HOUSE_BANK,
+    AccountKind.ADJUSTMENTS,
+    AccountKind.CASH,
+    AccountKind.PLAY,
+)
 
 VERSION_PLACED = 0
 """Entry version of money that moves before any settlement."""
@@ -56,10 +66,27 @@ _MOVE = (
 
 @dataclass(frozen=True, kw_only=True)
 class HouseAccounts:
-    """Ids of the accounts that every settlement and every cash movement needs."""
+    """Ids of the house's accounts that money moves to and from."""
 
     bank: int
     cash: int
+    play: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Movement:
+    """Money between a wallet and one account of the house, outside any round."""
+
+    kind: TransferKind
+    player_id: int
+    amount_minor: int
+    """Into the wallet; negative: out of it."""
+    house_id: int
+    leg: int
+    """Of the house's line."""
+    client_id: str | None
+    reason: str
+    by: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +106,7 @@ def open_house(connection: Connection, *, currency: str) -> HouseAccounts:
     Raises:
         MalformedError: `currency_differs` when the stored money is in another currency.
     """
-    for kind in (AccountKind.HOUSE_BANK, AccountKind.ADJUSTMENTS, AccountKind.CASH):
+    for kind in HOUSE_KINDS:
         values = {"kind": kind.value, "owner_id": HOUSE, "currency": currency}
         insert_new(connection, account, values)
     rows = connection.execute(select(account).where(account.c.owner_id == HOUSE)).all()
@@ -92,7 +119,11 @@ def open_house(connection: Connection, *, currency: str) -> HouseAccounts:
             settings=currency,
         )
     ids = {row.kind: row.id for row in rows}
-    return HouseAccounts(bank=ids[AccountKind.HOUSE_BANK], cash=ids[AccountKind.CASH])
+    return HouseAccounts(
+        bank=ids[AccountKind.HOUSE_BANK],
+        cash=ids[AccountKind.CASH],
+        play=ids[AccountKind.PLAY],
+    )
 
 
 def player_balance_of(connection: Connection, player_id: int) -> Balance:
@@ -171,59 +202,165 @@ class SqlLedger(Ledger):
 
     def cash(self, *, id: str, player_id: int, amount_minor: int, reason: str, by: int) -> Cashed:
         """See the port."""
-        player = lock_player(self._connection, player_id)
-        if self._repeated(id, player_id=player_id, amount_minor=amount_minor, reason=reason):
-            now = self.balance(player_id)
-            return Cashed(before=now, after=now, repeated=True)
-        have = player.balance_minor if player else 0
-        if have + amount_minor < 0:
-            raise balance_short(needed_minor=-amount_minor, balance_minor=have)
-        player = player or self._open_player(player_id)
-        moved = {
-            "kind": TransferKind.CASH.value,
-            "at_ms": self._clock.now_ms(self._connection),
-            "client_id": id,
-            "reason": reason,
-            "by_person": by,
-        }
-        booked = insert_new(self._connection, transfer, moved)
-        if booked is None:
-            raise TryAgainError(f"Transfer {id} was booked meanwhile.")
-        number = booked.id
-        line = {"origin_id": number, "version": VERSION_PLACED, "transfer_id": number}
-        wallet = {"leg": LEG_WALLET, "account_id": player.wallet_id, "amount_minor": amount_minor}
-        outside = {"leg": LEG_CASH, "account_id": self._house.cash, "amount_minor": -amount_minor}
-        self._connection.execute(insert(entry), [{**line, **wallet}, {**line, **outside}])
-        move(self._connection, player_id, free_minor=amount_minor, held_minor=0)
-        return Cashed(
-            before=Balance(balance_minor=player.balance_minor, held_minor=player.held_minor),
-            after=self.balance(player_id),
-            repeated=False,
+        return self._moved(
+            _Movement(
+                kind=TransferKind.CASH,
+                player_id=player_id,
+                amount_minor=amount_minor,
+                house_id=self._house.cash,
+                leg=LEG_CASH,
+                client_id=id,
+                reason=reason,
+                by=by,
+            )
         )
+
+    def play_transfer(
+        self,
+        *,
+        kind: PlayKind,
+        player_id: int,
+        amount_minor: int,
+        id: str | None = None,
+        reason: str = "",
+    ) -> PlayMoved:
+        """See the port."""
+        moved = self._moved(
+            _Movement(
+                kind=TransferKind(kind.value),
+                player_id=player_id,
+                amount_minor=amount_minor,
+                house_id=self._house.play,
+                leg=LEG_PLAY,
+                client_id=id,
+                reason=reason,
+                by=None,
+            )
+        )
+        return PlayMoved(
+            balance_minor=moved.after.balance_minor,
+            held_minor=moved.after.held_minor,
+            repeated=moved.repeated,
+        )
+
+    def fill_up(self, player_id: int, *, below_minor: int, to_minor: int) -> Filled | None:
+        """See the port."""
+        found = lock_player(self._connection, player_id)
+        if found is None:
+            self._open_player(player_id)
+        who = player_balance.c.player_id == player_id
+        if not self._fill_up(who, below_minor=below_minor, to_minor=to_minor):
+            return None
+        after = self.balance(player_id)
+        return Filled(
+            balance_minor=after.balance_minor, held_minor=after.held_minor, first=found is None
+        )
+
+    def fill_up_round(self, round_id: str, *, below_minor: int, to_minor: int) -> Sequence[int]:
+        """See the port."""
+        players = select(wager.c.player_id).where(wager.c.round_id == round_id)
+        who = player_balance.c.player_id.in_(players)
+        return self._fill_up(who, below_minor=below_minor, to_minor=to_minor)
 
     def sum_minor(self) -> int:
         """See the port."""
         return self._connection.execute(select(total(entry.c.amount_minor))).scalar_one()
 
-    def _repeated(self, id: str, *, player_id: int, amount_minor: int, reason: str) -> bool:
+    def _moved(self, movement: _Movement) -> Cashed:
+        """Book a movement unless it is booked; the player's row is locked from here on."""
+        player = lock_player(self._connection, movement.player_id)
+        if self._repeated(movement):
+            now = self.balance(movement.player_id)
+            return Cashed(before=now, after=now, repeated=True)
+        have_minor, amount_minor = (player.balance_minor if player else 0), movement.amount_minor
+        if have_minor + amount_minor < 0:
+            raise balance_short(needed_minor=-amount_minor, balance_minor=have_minor)
+        player = player or self._open_player(movement.player_id)
+        values = {
+            "kind": movement.kind.value,
+            "at_ms": self._clock.now_ms(self._connection),
+            "client_id": movement.client_id,
+            "reason": movement.reason,
+            "by_person": movement.by,
+        }
+        booked = insert_new(self._connection, transfer, values)
+        if booked is None:
+            raise TryAgainError(f"Transfer {movement.client_id} was booked meanwhile.")
+        line = {"origin_id": booked.id, "version": VERSION_PLACED, "transfer_id": booked.id}
+        wallet = {"leg": LEG_WALLET, "account_id": player.wallet_id, "amount_minor": amount_minor}
+        house = {
+            "leg": movement.leg,
+            "account_id": movement.house_id,
+            "amount_minor": -amount_minor,
+        }
+        self._connection.execute(insert(entry), [{**line, **wallet}, {**line, **house}])
+        move(self._connection, movement.player_id, free_minor=amount_minor, held_minor=0)
+        return Cashed(
+            before=Balance(balance_minor=player.balance_minor, held_minor=player.held_minor),
+            after=self.balance(movement.player_id),
+            repeated=False,
+        )
+
+    def _fill_up(
+        self, who: ColumnElement[bool], *, below_minor: int, to_minor: int
+    ) -> Sequence[int]:
+        """Book a purse for each of the locked players who has less; return their ids."""
+        has = player_balance.c.balance_minor + player_balance.c.held_minor
+        poor = self._connection.execute(
+            select(player_balance)
+            .where(who, has < below_minor)
+            .order_by(player_balance.c.player_id)
+        ).all()
+        if not poor:
+            return ()
+        at_ms = self._clock.now_ms(self._connection)
+        moved = {"kind": TransferKind.PURSE.value, "at_ms": at_ms, "reason": ""}
+        # All alike, so that it does not matter which one becomes whose.
+        numbers = self._connection.scalars(
+            insert(transfer).returning(transfer.c.id), [moved for _ in poor]
+        ).all()
+        lines: list[dict[str, object]] = []
+        for number, row in zip(numbers, poor, strict=True):
+            minor = to_minor - row.balance_minor - row.held_minor
+            line = {"origin_id": number, "version": VERSION_PLACED, "transfer_id": number}
+            wallet = {"leg": LEG_WALLET, "account_id": row.wallet_id, "amount_minor": minor}
+            play = {"leg": LEG_PLAY, "account_id": self._house.play, "amount_minor": -minor}
+            lines += [{**line, **wallet}, {**line, **play}]
+        self._connection.execute(insert(entry), lines)
+        self._connection.execute(
+            update(player_balance)
+            .where(who, has < below_minor)
+            .values(balance_minor=to_minor - player_balance.c.held_minor)
+        )
+        return [row.player_id for row in poor]
+
+    def _repeated(self, movement: _Movement) -> bool:
+        if movement.client_id is None:
+            return False
         first = self._connection.execute(
-            select(account.c.owner_id, entry.c.amount_minor, transfer.c.reason)
+            select(transfer.c.kind, account.c.owner_id, entry.c.amount_minor, transfer.c.reason)
             .select_from(transfer)
             .join(entry, entry.c.origin_id == transfer.c.id)
             .join(account, account.c.id == entry.c.account_id)
             .where(
-                transfer.c.client_id == id,
+                transfer.c.client_id == movement.client_id,
                 entry.c.version == VERSION_PLACED,
                 entry.c.leg == LEG_WALLET,
             )
         ).first()
         if first is None:
             return False
-        if tuple(first) != (player_id, amount_minor, reason):
+        content = (
+            movement.kind.value,
+            movement.player_id,
+            movement.amount_minor,
+            movement.reason,
+        )
+        if tuple(first) != content:
             raise RefusedError(
                 "transfer_id_reused",
                 "This id was used before for another movement of money; nothing was moved.",
-                id=id,
+                id=movement.client_id,
             )
         return True
 

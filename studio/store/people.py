@@ -1,7 +1,7 @@
 """People, sessions and failed logins in the database."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from types import TracebackType
 from typing import Self
 
@@ -18,7 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from studio.domain.errors import RefusedError
-from studio.services.people import (
+from studio.services.people_ports import (
     People,
     PeopleUnit,
     PeopleUnits,
@@ -28,6 +28,7 @@ from studio.services.people import (
 )
 from studio.services.ports import Role, Trail
 from studio.store.people_tables import login_failure, login_session, person
+from studio.store.qualifications import SqlQualifications
 from studio.store.units import SqlUnit, SqlUnits
 
 
@@ -86,6 +87,7 @@ class SqlPeople(People):
     def __init__(self, connection: Connection) -> None:
         """Work inside the transaction of `connection`."""
         self._connection = connection
+        self._qualifications = SqlQualifications(connection)
 
     def add(self, new: Person, secrets: Secrets) -> Person:
         """Store a person; the given id is ignored, the new one returned.
@@ -102,7 +104,8 @@ class SqlPeople(People):
             raise _username_taken(new.username) from error
         key = result.inserted_primary_key
         assert key is not None, "an insert of one row gives its key"
-        return Person(**{**asdict(new), "id": key[0]})
+        self._qualifications.replace(key[0], new.games)
+        return replace(new, id=key[0])
 
     def change(self, changed: Person, secrets: Secrets) -> None:
         """Store what changed.
@@ -117,10 +120,20 @@ class SqlPeople(People):
             )
         except IntegrityError as error:
             raise _badge_taken() from error
+        self._qualifications.replace(changed.id, changed.games)
 
     def get(self, person_id: int) -> tuple[Person, Secrets] | None:
         """Return a person by id."""
         return self._one(person.c.id == person_id)
+
+    def locked(self, person_id: int) -> tuple[Person, Secrets] | None:
+        """Return a person by id whom nobody else can change until commit."""
+        # The lock first: only what is read after it can't be changed any more. SQLite has one
+        # writer, and takes no notice of it.
+        self._connection.execute(
+            select(person.c.id).where(person.c.id == person_id).with_for_update()
+        )
+        return self.get(person_id)
 
     def by_username(self, username: str) -> tuple[Person, Secrets] | None:
         """Return a person by name."""
@@ -133,7 +146,8 @@ class SqlPeople(People):
     def all(self) -> Sequence[Person]:
         """Return everybody, by username."""
         rows = self._connection.execute(select(person).order_by(person.c.username)).mappings()
-        return [_person(row) for row in rows]
+        games = self._qualifications.of_everybody()
+        return [_person(row, games.get(row["id"], frozenset())) for row in rows]
 
     def open_session(self, row: SessionRow) -> None:
         """Store a session."""
@@ -166,7 +180,7 @@ class SqlPeople(People):
             last_seen_ms=row["last_seen_ms"],
             expires_ms=row["expires_ms"],
         )
-        return found, _person(row)
+        return found, _person(row, self._games(row))
 
     def touch(self, token_hash: str, *, last_seen_ms: int) -> None:
         """Note that a session was used."""
@@ -236,7 +250,14 @@ class SqlPeople(People):
         row = self._connection.execute(select(person).where(condition)).mappings().one_or_none()
         if row is None:
             return None
-        return _person(row), Secrets(password_hash=row["password_hash"], pin_hash=row["pin_hash"])
+        secrets = Secrets(password_hash=row["password_hash"], pin_hash=row["pin_hash"])
+        return _person(row, self._games(row)), secrets
+
+    def _games(self, row: RowMapping) -> frozenset[str]:
+        """Ask for a dealer only: this is read with every request of everybody."""
+        if row["role"] != Role.DEALER:
+            return frozenset()
+        return self._qualifications.games(row["id"])
 
     def _refuse_taken_badge(self, wanted: Person) -> None:
         holder = self.by_badge(wanted.badge) if wanted.badge is not None else None
@@ -244,7 +265,7 @@ class SqlPeople(People):
             raise _badge_taken()
 
 
-def _person(row: RowMapping) -> Person:
+def _person(row: RowMapping, games: frozenset[str]) -> Person:
     return Person(
         id=row["id"],
         username=row["username"],
@@ -254,12 +275,13 @@ def _person(row: RowMapping) -> Person:
         language=row["language"],
         active=row["active"],
         created_ms=row["created_ms"],
+        games=games,
     )
 
 
 def _values(one: Person, secrets: Secrets) -> dict[str, object]:
     values = {**asdict(one), **asdict(secrets), "role": one.role.value}
-    del values["id"]
+    del values["id"], values["games"]  # a number that the database gives; a table of its own
     return values
 
 

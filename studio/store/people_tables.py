@@ -1,4 +1,4 @@
-"""Tables of people, their sessions and their failed logins."""
+"""Tables of people, the games they may deal, their sessions and their failed logins."""
 
 from sqlalchemy import (
     BigInteger,
@@ -32,6 +32,13 @@ person = Table(
         "role in ({})".format(", ".join(f"'{role.value}'" for role in Role)), name="role_known"
     ),
     sqlite_autoincrement=True,  # an id is never given to a second person
+)
+
+qualification = Table(
+    "qualification",
+    metadata,
+    Column("person_id", Integer, ForeignKey("person.id"), primary_key=True),
+    Column("game", String(40), primary_key=True),
 )
 
 login_session = Table(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, and_, insert, select, update
 
 from studio.domain.errors import RefusedError
 from studio.domain.game import Json
@@ -13,7 +13,28 @@ from studio.services.ports import Actor, Alarms, Commands, DeckSet, DeckSets, Re
 from studio.services.records import AlarmRow, TrailRow
 from studio.services.retry import TryAgainError
 from studio.store.rows import insert_new
-from studio.store.tables import alarm, command_answer, deck_card, deck_set, scan_report, trail
+from studio.store.tables import (
+    alarm,
+    command_answer,
+    deck_card,
+    deck_set,
+    event,
+    scan_report,
+    table_log,
+    trail,
+)
+
+_LATEST_SHOES = (
+    select(event.c.table_code, event.c.epoch, event.c.body)
+    .join(
+        table_log,
+        and_(table_log.c.table_code == event.c.table_code, table_log.c.epoch == event.c.epoch),
+    )
+    .where(event.c.seq == 1, event.c.kind == "ShoeLoaded")
+    .order_by(event.c.table_code)
+)
+"""A shoe's loading is the first event of its epoch."""
+_CLOSED = select(event.c.seq).where(event.c.kind == "ShoeClosed").limit(1)
 
 
 class SqlDeckSets(DeckSets):
@@ -58,6 +79,23 @@ class SqlDeckSets(DeckSets):
     def numbers(self) -> Sequence[int]:
         """See the port."""
         return list(self._connection.scalars(select(deck_set.c.number).order_by(deck_set.c.number)))
+
+    def lies_at(self, number: int, *, tables: Iterable[str]) -> str | None:
+        """See the port."""
+        # The set's row is the lock: of two tables that load it in the same instant, the second
+        # reads the logs after the first one's commit. SQLite has one writer anyway.
+        self._connection.execute(
+            select(deck_set.c.number).where(deck_set.c.number == number).with_for_update()
+        )
+        shoes = self._connection.execute(_LATEST_SHOES.where(event.c.table_code.in_(tables)))
+        with_the_set = [shoe for shoe in shoes if json.loads(shoe.body)["deck_set"] == number]
+        for shoe in with_the_set:
+            closed = _CLOSED.where(
+                event.c.table_code == shoe.table_code, event.c.epoch == shoe.epoch
+            )
+            if self._connection.execute(closed).first() is None:
+                return str(shoe.table_code)
+        return None
 
 
 class SqlReports(Reports):

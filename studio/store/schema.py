@@ -10,7 +10,12 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, text
 
 from studio.domain.errors import MalformedError
-from studio.store import people_tables, tables  # noqa: F401  they fill the catalogue
+from studio.store import (  # they fill the catalogue
+    club_tables,  # noqa: F401
+    people_tables,  # noqa: F401
+    play_tables,  # noqa: F401
+    tables,  # noqa: F401
+)
 from studio.store.engine import is_sqlite, read_transaction, write_transaction
 from studio.store.metadata import metadata
 

@@ -42,6 +42,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 from studio.domain.errors import InvariantError
 from studio.services.ports import BookSettled, EndingKind
 from studio.store.clock import UnitClock
+from studio.store.forfeits import any_in_round, nothing_if_forfeited
 from studio.store.ledger import HouseAccounts, new_transfer
 from studio.store.sums import total
 from studio.store.tables import (
@@ -115,10 +116,13 @@ def settle(
     version: int,
     nets: Mapping[str, Fraction],
 ) -> BookSettled:
-    """End every open wager by its bet's net; see the port `Wagers.settle`."""
+    """End every open wager by its bet's net, a forfeited one by nothing; see the port."""
     _lock_round(connection, round_id)
     try:
-        sums = _work_out(connection, round_id, payout=_payout(nets))
+        payout = _payout(nets)
+        if any_in_round(connection, round_id):
+            payout = nothing_if_forfeited(payout)
+        sums = _work_out(connection, round_id, payout=payout)
     except DataError as error:
         raise _too_large(round_id) from error
     if sums.with_result != sums.count:

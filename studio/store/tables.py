@@ -50,6 +50,8 @@ class AccountKind(StrEnum):
     """Corrections; may be negative."""
     CASH = "cash"
     """The world outside: negative by what came in."""
+    PLAY = "play"
+    """Where play money comes from and goes to: purses out of it, what the shop takes into it."""
 
 
 @unique
@@ -61,12 +63,15 @@ class TransferKind(StrEnum):
     SETTLEMENT = "settlement"
     REFUND = "refund"
     CASH = "cash"
+    PURSE = "purse"
+    SHOP = "shop"
 
 
 LEG_HELD = 1
 LEG_WALLET = 2
 LEG_HOUSE = 3
 LEG_CASH = 4
+LEG_PLAY = 5
 
 # The log ---------------------------------------------------------------------------------------
 

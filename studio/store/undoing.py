@@ -21,6 +21,7 @@ from studio.domain.round import Phase
 from studio.services.ports import EndingKind, Placed, Wager
 from studio.store import book
 from studio.store.clock import UnitClock
+from studio.store.forfeits import is_forfeited
 from studio.store.ledger import LockedPlayer, lock_player, move, new_transfer
 from studio.store.placing import answered_again, window_closed
 from studio.store.rounds import shards
@@ -65,6 +66,10 @@ def undo(connection: Connection, clock: UnitClock, wager_id: str, *, player_id: 
         if taken.ending.kind is EndingKind.UNDONE:
             return answered_again(connection, taken)
         raise RefusedError("wager_ended", "This wager has already ended.", id=wager_id)
+    if is_forfeited(connection, number):
+        raise RefusedError(
+            "wager_forfeited", "This stake was forfeited when you left the room.", id=wager_id
+        )
     now_ms = clock.now_ms(connection)
     if window.phase != Phase.BETTING or now_ms >= window.window_closes_ms:
         raise window_closed()

@@ -12,11 +12,14 @@ from studio.domain.errors import InvariantError
 from studio.services.ports import Clock, UnitOfWork, Units
 from studio.store.audit import SqlInspection
 from studio.store.clock import UnitClock
+from studio.store.club import SqlClub
 from studio.store.engine import WRITE_LOCK, WRITING, is_sqlite, reading, write_transaction
 from studio.store.events import SqlEventLog
 from studio.store.figures import SqlFigures
 from studio.store.ledger import HouseAccounts, SqlLedger, open_house
 from studio.store.pit import SqlAlarms, SqlCommands, SqlDeckSets, SqlReports, SqlTrail
+from studio.store.qualifications import SqlQualifications
+from studio.store.rooms import SqlRooms
 from studio.store.rounds import SqlRounds
 from studio.store.wagers import SqlWagers
 
@@ -137,6 +140,21 @@ class SqlUnit(UnitOfWork):
     def commands(self) -> SqlCommands:
         """See the port."""
         return SqlCommands(self.connection)
+
+    @cached_property
+    def qualifications(self) -> SqlQualifications:
+        """See the port."""
+        return SqlQualifications(self.connection)
+
+    @cached_property
+    def club(self) -> SqlClub:
+        """See the port."""
+        return SqlClub(self.connection)
+
+    @cached_property
+    def rooms(self) -> SqlRooms:
+        """See the port."""
+        return SqlRooms(self.connection)
 
     @cached_property
     def figures(self) -> SqlFigures:

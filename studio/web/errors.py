@@ -25,6 +25,7 @@ STATUS: Final = {
     "unknown_wager": 404,
     "unknown_alarm": 404,
     "unknown_person": 404,
+    "unknown_room": 404,
     "studio_busy": 503,
 }
 """Codes whose status says more than 400 or 409."""

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from werkzeug.exceptions import Forbidden, Unauthorized
 
-from studio.services.people import Person
+from studio.services.people_ports import Person
 from studio.services.ports import Role
 from studio.settings import Device
 from studio.web.studio import studio

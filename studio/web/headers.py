@@ -91,6 +91,12 @@ def init_limits(app: Flask, settings: Settings) -> Limiter:
     per_person = {
         "wagers.place": rates.wagers_per_minute,
         "wagers.undo": rates.wagers_per_minute,
+        "rooms.open_one": rates.wagers_per_minute,
+        "rooms.join": rates.wagers_per_minute,
+        "rooms.start": rates.wagers_per_minute,
+        "rooms.leave": rates.wagers_per_minute,
+        "club.buy": rates.wagers_per_minute,
+        "club.choose": rates.wagers_per_minute,
         "tables.execute": rates.commands_per_minute,
     }
     for endpoint, rate in per_person.items():

@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from socketio.exceptions import ConnectionRefusedError as RefusedConnection
 
 from studio.domain.errors import MalformedError, StudioError
 from studio.domain.game import Json
-from studio.services.people import Person
+from studio.services.people_ports import Person
 from studio.services.ports import Publisher, Role
 from studio.web.errors import error_body
 from studio.web.guard import READERS, person
@@ -76,6 +76,11 @@ class SocketPublisher(Publisher):
     def wallet(self, player_id: int, message: Mapping[str, Json]) -> None:
         """Tell one player about the money."""
         self._emit("wallet", message, _player_room(player_id))
+
+    def room(self, player_ids: Sequence[int], room_id: str) -> None:
+        """Hint these players that something changed in a room."""
+        for player_id in player_ids:
+            self._emit("room", {"room": room_id}, _player_room(player_id))
 
     def pit(self, message: Mapping[str, Json]) -> None:
         """Hint the pit that something changed."""

@@ -9,7 +9,8 @@ from flask.typing import ResponseReturnValue
 from flask_login import LoginManager, current_user
 
 from studio.domain.errors import MalformedError, RefusedError
-from studio.services.people import LoggedIn, Person
+from studio.services.people import LoggedIn
+from studio.services.people_ports import Person
 from studio.web.errors import status_of
 from studio.web.guard import public
 from studio.web.studio import studio

@@ -3,7 +3,7 @@
 from studio.domain.errors import RefusedError
 from studio.domain.game import Json
 from studio.domain.table import Link
-from studio.services.people import Person
+from studio.services.people_ports import Person
 from studio.services.ports import Role
 from studio.web.studio import Studio
 

@@ -2,18 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar, cast
 
 from flask import current_app
 
+from studio.domain.errors import RefusedError
 from studio.domain.money import Currency
 from studio.games import GAMES, by_code
 from studio.services.cash import CashService
 from studio.services.clockwork import Clockwork
+from studio.services.club import ClubService
 from studio.services.devices import DeviceService
 from studio.services.figures import FigureService
 from studio.services.links import LinkWatch
 from studio.services.people import PeopleService
+from studio.services.play_money import PlayMoney
 from studio.services.ports import Clock
 from studio.services.reports import ReportService
 from studio.services.tables import TableService
@@ -21,6 +24,8 @@ from studio.services.wagers import WagerService
 from studio.settings import Device, Settings
 
 EXTENSION = "studio"
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +43,9 @@ class Studio:
     wagers: WagerService
     cash: CashService
     reports: ReportService
+    play: PlayMoney | None
+    """None in a studio of money, as is the club."""
+    club: ClubService | None
     known_devices: Mapping[str, Device]
     close: Callable[[], None]
     """Gives the database's connections back."""
@@ -56,3 +64,27 @@ class Studio:
 def studio() -> Studio:
     """Return the studio of the application that handles this request."""
     return cast(Studio, current_app.extensions[EXTENSION])
+
+
+def play_money() -> PlayMoney:
+    """Return what the doors of rooms lead to.
+
+    Raises:
+        RefusedError: `play_money_only` in a studio of money.
+    """
+    return _for_play(studio().play)
+
+
+def club() -> ClubService:
+    """Return what the doors of medals, shop and options lead to.
+
+    Raises:
+        RefusedError: `play_money_only` in a studio of money.
+    """
+    return _for_play(studio().club)
+
+
+def _for_play(part: Part | None) -> Part:
+    if part is None:
+        raise RefusedError("play_money_only", "This studio plays for money; there is none of this.")
+    return part

@@ -227,6 +227,7 @@ class Playhouse:
                         role=role,
                         password=PASSWORD,
                         language="en",
+                        games=frozenset({"pok_deng"} if role is Role.DEALER else ()),
                     ),
                 )
             with units.write() as unit:

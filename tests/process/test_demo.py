@@ -6,13 +6,14 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,14 +25,15 @@ from studio.demo.dealer import Pace, SimulatedDealer
 from studio.demo.processes import clean_environment, free_port
 from studio.services.people import NewPerson
 from studio.services.ports import Actor, Role
-from tests.process.conftest import SEED, SHORT_ROUNDS, play
+from tests.process.conftest import FEW_ROUNDS, SEED, SHORT_ROUNDS, play
 from tests.process.playhouse import ROOT, WAIT_S, inside, run_app, until
 
 pytestmark = pytest.mark.process
 
 KEYS = {
     *("rounds", "shoes", "cards_read", "rescans", "wagers", "turnover_minor", "payouts_minor"),
-    *("ledger_sum_minor", "audit_faults", "wagers_refused", "results"),
+    *("ledger_sum_minor", "audit_faults", "wagers_refused", "results", "table", "game", "voided"),
+    *("wagers_undone", "seconds"),
 }
 SAME = ("rounds", "cards_read", "wagers", "turnover_minor", "payouts_minor", "results")
 """What the same seed gives again, on whatever database; how often a camera looks is chance."""
@@ -44,7 +46,7 @@ def alike(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def need_sound(summary: dict[str, Any]) -> None:
-    assert set(summary) >= KEYS
+    assert set(summary) - {"tables"} == KEYS
     for key in ("ledger_sum_minor", "audit_faults", "wagers_refused", "voided"):
         assert summary[key] == 0
     assert len(summary["results"]) == summary["rounds"]
@@ -54,6 +56,7 @@ def test_a_demo_says_what_it_played(short_demo):
     _, summary = short_demo
     need_sound(summary)
     assert (summary["rounds"], summary["shoes"]) == (SHORT_ROUNDS, 1)
+    assert (summary["game"], "tables" in summary) == ("pok_deng", False)
     assert summary["cards_read"] >= 13 * SHORT_ROUNDS
     assert summary["wagers"] >= 5 * SHORT_ROUNDS - summary["wagers_undone"]
     assert summary["turnover_minor"] > 0
@@ -88,6 +91,80 @@ def test_on_postgresql_the_same_seed_plays_the_same(short_demo, postgresql_url):
     assert (audited.returncode, json.loads(audited.stdout)["count"]) == (0, 0)
 
 
+# Both games -------------------------------------------------------------------------------------
+
+
+def need_both(summary: dict[str, Any]) -> None:
+    """Two tables in one studio, and the totals are their sums."""
+    need_sound(summary)
+    tables = summary["tables"]
+    named = [(one["table"], one["game"]) for one in tables]
+    assert named == [("T1", "pok_deng"), ("T2", "baccarat")]
+    assert (summary["table"], summary["game"]) == ("T1, T2", "all")
+    for one in tables:
+        need_sound(one)
+        assert one["rounds"] == FEW_ROUNDS
+    for key in SAME:
+        assert summary[key] == tables[0][key] + tables[1][key]
+
+
+def settled(file: Path, table: str) -> list[dict[str, Any]]:
+    """Return what hands, results and money of each round were."""
+    asked = "SELECT body FROM event WHERE table_code = ? AND kind = 'RoundSettled' ORDER BY at_ms"
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        bodies = [json.loads(body) for (body,) in database.execute(asked, (table,))]
+    return [{key: body[key] for key in body if key != "round_id"} for body in bodies]
+
+
+def test_baccarat_alone(few_baccarat):
+    file, summary = few_baccarat
+    need_sound(summary)
+    assert (summary["table"], summary["game"]) == ("T1", "baccarat")
+    assert (summary["rounds"], summary["shoes"]) == (FEW_ROUNDS, 1)
+    for line in summary["results"]:
+        assert re.fullmatch(r"P=\d B=\d", line)
+    results = [{one["bet"] for one in body["results"]} for body in settled(file, "T1")]
+    assert results == [{"player", "banker", "tie", "player_pair", "banker_pair"}] * FEW_ROUNDS
+    assert summary["turnover_minor"] > 0
+
+
+def test_two_tables_in_one_studio_play_what_each_plays_alone(short_demo, few_baccarat, few_of_both):
+    file, summary = few_of_both
+    need_both(summary)
+    assert alike(summary["tables"][1]) == alike(few_baccarat[1])
+    assert settled(file, "T2") == settled(few_baccarat[0], "T1")
+    assert settled(file, "T1") == settled(short_demo[0], "T1")[:FEW_ROUNDS]
+
+
+@pytest.mark.postgresql
+def test_two_tables_on_postgresql_play_the_same(few_of_both, postgresql_url):
+    summary = play("--game", "all", rounds=FEW_ROUNDS, url=postgresql_url)
+    need_both(summary)
+    for here, there in zip(summary["tables"], few_of_both[1]["tables"], strict=True):
+        assert alike(here) == alike(there)
+
+
+def test_for_play_money_two_players_bet_in_a_room(tmp_path):
+    file = tmp_path / "studio.db"
+    url = f"sqlite:///{file}"
+    summary = play("--game", "baccarat", "--play-money", rounds=FEW_ROUNDS, url=url)
+    need_sound(summary)
+    assert summary["turnover_minor"] > 0
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        (currency,) = database.execute("SELECT DISTINCT currency FROM account").fetchone()
+        (room,) = database.execute("SELECT table_code, state FROM room").fetchall()
+        in_room = {row[0] for row in database.execute("SELECT player_id FROM room_member")}
+        stakes = dict(
+            database.execute("SELECT player_id, sum(stake_minor) FROM wager GROUP BY player_id")
+        )
+        odd = database.execute(
+            "SELECT count(*) FROM wager WHERE stake_minor % 100 OR stake_minor > 99900"
+        ).fetchone()
+    assert (currency, room, odd) == ("G", ("T1", "started"), (0,))
+    assert len(in_room) == 2
+    assert in_room < stakes.keys()
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
@@ -109,6 +186,7 @@ def test_on_postgresql_the_same_seed_plays_the_same(short_demo, postgresql_url):
         ),
         (("--rounds", "1", "--port", "99999"), 2, "--port"),
         (("--hedless",), 2, "No such option"),
+        (("--game", "ludo"), 2, "'ludo' is not one of 'pok_deng', 'baccarat', 'all'"),
     ],
 )
 def test_wrong_options_are_named_and_nothing_starts(arguments, status, said):
@@ -212,9 +290,9 @@ def up(running: Running) -> list[int]:
         return "Ctrl-C ends the demo." in running.said()
 
     until(announced, "the demo's addresses")
-    found = re.search(r"processes server (\d+), scanner (\d+)", running.said())
+    found = re.search(r"; processes (server .*)", running.said())
     assert found is not None
-    return [int(pid) for pid in found.groups()]
+    return [int(one.rpartition(" ")[2]) for one in found.group(1).split(", ")]
 
 
 def need_nothing_left(running: Running, groups: list[int], short_folder: Path) -> None:
@@ -238,6 +316,26 @@ def test_a_demo_that_is_told_to_end_leaves_nothing_behind(short_folder, number):
         assert running.wait() == 0
         assert "Stopping." in running.said()
         assert re.search(r"^audit_faults +0$", running.said(), re.MULTILINE)
+        need_nothing_left(running, groups, short_folder)
+
+
+def test_two_tables_are_announced_with_their_dealers_and_end_together(short_folder):
+    port = free_port()
+    with demo(short_folder, "--port", str(port), "--game", "all", "--play-money") as running:
+        groups = up(running)
+        assert sorted(running.children()) == sorted(groups)
+        assert len(groups) == 3
+        home = rf"http://127\.0\.0\.1:{port}"
+        for line in (
+            rf"guest +{home}/play +bet and watch",
+            rf"guest +{home}/rooms +open or join a room and bet together",
+            rf"dealer +{home}/station\?table=T1 .*T1 Pok Deng",
+            rf"dealer2 +{home}/station\?table=T2 .*T2 Baccarat",
+        ):
+            assert re.search(rf"^  {line}", running.said(), re.MULTILINE)
+        running.process.send_signal(signal.SIGINT)
+        assert running.wait() == 0
+        assert re.search(r"^audit_faults +0 +0 +0$", running.said(), re.MULTILINE)
         need_nothing_left(running, groups, short_folder)
 
 
@@ -301,8 +399,7 @@ class Settled:
     }
 
 
-@pytest.mark.parametrize("stays", [True, False])
-def test_a_dealer_for_people_keeps_the_seat_after_the_rounds(stays):
+def test_a_dealer_keeps_the_seat_after_the_rounds_until_told_to_stop():
     dealer = SimulatedDealer(
         client=DoorClient("http://127.0.0.1:9"),  # nothing is asked of it any more
         hand=CameraHand(Path("absent.sock")),
@@ -311,14 +408,15 @@ def test_a_dealer_for_people_keeps_the_seat_after_the_rounds(stays):
         deck_sets=(1,),
         cut_depths=range(60, 70),
         seed=None,
+        salt=(),
         pace=Pace(),
         rounds=1,
-        stays=stays,
     )
     thread = threading.Thread(target=dealer._deal, args=(Settled(),))
     thread.start()
+    assert dealer.done.wait(timeout=WAIT_S)
     thread.join(timeout=0.3)
-    assert (dealer.played, thread.is_alive()) == (1, stays)
+    assert (dealer.played, thread.is_alive()) == (1, True)
     dealer.stopping.set()
     thread.join(timeout=WAIT_S)
     assert not thread.is_alive()

@@ -207,6 +207,7 @@ def test_the_return_is_on_the_stakes_and_its_band_from_the_exact_variance():
     answer = figures(Stored(money_rows=[main_row(slice=2), row(slice=5, **LOST)]))
     (curve,) = answer["returns"]
     assert (curve["game"], curve["kind"], curve["decks"]) == ("pok_deng", "main", 8)
+    assert curve["paytable_version"] == PAYTABLE_VERSION
     assert (curve["rounds"], curve["wagers"], curve["turnover_minor"]) == (2, 4, 1_000)
     assert curve["theoretical"] == 0.983540
     begins_ms, slice_ms = answer["from_ms"], 300_000

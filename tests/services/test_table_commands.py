@@ -226,6 +226,7 @@ def test_a_refused_command_names_its_rule(floor, make, name, actor, args, code):
 
 def test_a_deck_set_that_nobody_registered_is_refused(sqlite_engine):
     floor = Floor(engine=sqlite_engine)  # not furnished
+    floor.hire()
     floor.command("take_seat")
     with pytest.raises(RefusedError) as refusal:
         floor.command("load_shoe", deck_set=1)
@@ -241,6 +242,8 @@ def test_every_refusal_of_the_services_of_the_tables_is_tested():
         "deck_set_unknown",
         "round_over",
         "no_round_running",
+        # test_qualification
+        "deck_set_in_use",
         # test_runner
         "round_started",
         "betting_not_open",

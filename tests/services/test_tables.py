@@ -44,10 +44,19 @@ def test_a_snapshot_says_where_it_stands_and_what_may_be_bet(floor):
         "code": "p1",
         "position": "P1",
         "exposure": "2",
+        "bank_exposure": "2",
         "settles_on": "main",
         "min_minor": 100,
         "max_minor": 5_000,
     }
+    assert (shot["name"], shot["game"], shot["road_kind"]) == (
+        "Table T1",
+        "pok_deng",
+        "by_position",
+    )
+    assert len(shot["places"]) == 12
+    assert shot["places"][0] == {"position": "P1", "card": 1}
+    assert shot["places"][-1] == {"position": "B", "card": 2}
 
 
 def test_a_client_gets_every_event_it_missed(both):

@@ -1,7 +1,7 @@
 """Stand-ins for the outside world: clock, chance, publisher. Written once for all tests."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random  # noqa: TID251 - seeded below
 
 from studio.domain.game import Json
@@ -55,6 +55,7 @@ class Recorder:
         self.events: list[Mapping[str, Json]] = []
         self.wallets: list[tuple[int, Mapping[str, Json]]] = []
         self.hints: list[Mapping[str, Json]] = []
+        self.rooms: list[tuple[tuple[int, ...], str]] = []
 
     def event(self, envelope: Mapping[str, Json]) -> None:
         """Note a table event."""
@@ -67,3 +68,7 @@ class Recorder:
     def pit(self, message: Mapping[str, Json]) -> None:
         """Note a hint to the pit."""
         self.hints.append(message)
+
+    def room(self, player_ids: Sequence[int], room_id: str) -> None:
+        """Note a hint to the members of a room."""
+        self.rooms.append((tuple(player_ids), room_id))

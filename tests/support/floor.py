@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from random import Random  # noqa: TID251 - seeded below
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, insert
 
 from studio.domain.cards import ALL_CARDS, CodeVersion, PrintedCode
 from studio.domain.dealing import expected_card
@@ -22,17 +22,20 @@ from studio.services.devices import DeviceService
 from studio.services.inspection import Fault
 from studio.services.links import LinkWatch
 from studio.services.live import Live, LiveTables
-from studio.services.ports import Actor, Clock, DeckSet, Placed, Role, Units
+from studio.services.ports import Actor, Clock, DeckSet, Placed, Role
 from studio.services.records import AlarmRow
 from studio.services.replay import GameReplay
+from studio.services.runner import OnSettled
 from studio.services.setup import BetLimits, LinkLimits, TableSetup
 from studio.services.tables import TableService
 from studio.services.wagers import WagerService
+from studio.store.people_tables import person, qualification
 from studio.store.units import SqlUnits
 from tests.support.fakes import ManualClock, Recorder, SeededRandomness
 
 DEALER = Actor(id=7, name="Sato", role=Role.DEALER)
 OTHER_DEALER = Actor(id=8, name="Abe", role=Role.DEALER)
+DEALERS = (DEALER, OTHER_DEALER)
 PIT = Actor(id=20, name="Mori", role=Role.PIT_SUPERVISOR)
 AUDITOR = Actor(id=30, name="Ono", role=Role.AUDITOR)
 ADMINISTRATOR = Actor(id=40, name="Ueda", role=Role.ADMINISTRATOR)
@@ -87,6 +90,19 @@ def code_of(serial: int, *, deck_set: int = 1) -> str:
     ).digits
 
 
+def _row(dealer: Actor) -> dict[str, object]:
+    return {
+        "id": dealer.id,
+        "username": dealer.name.lower(),
+        "display_name": dealer.name,
+        "role": Role.DEALER,
+        "password_hash": "",
+        "language": "en",
+        "active": True,
+        "created_ms": 0,
+    }
+
+
 @dataclass
 class Floor:
     """One process's services; another floor over the same engine is another process."""
@@ -97,17 +113,21 @@ class Floor:
         default_factory=lambda: {code: setup_of(code) for code in ("T1", "T2")}
     )
     publisher: Recorder = field(default_factory=Recorder)
+    currency: Currency = JPY
     seed: int = 1
     reports: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
         """Join the services."""
         games = by_code(GAMES)
-        self.units: Units = SqlUnits(
-            self.engine, clock=self.clock, currency=JPY.code, simulated_clock=self.clock
+        self.units = SqlUnits(
+            self.engine, clock=self.clock, currency=self.currency.code, simulated_clock=self.clock
         )
         self.tables = TableService(
-            units=self.units, tables=LiveTables(self.setups, games), publisher=self.publisher
+            units=self.units,
+            tables=LiveTables(self.setups, games),
+            publisher=self.publisher,
+            on_settled=self.on_settled(),
         )
         self.links = LinkWatch(runner=self.tables, clock=self.clock)
         self.devices = DeviceService(
@@ -118,8 +138,12 @@ class Floor:
             units=self.units, setups=self.setups, games=games, publisher=self.publisher
         )
 
+    def on_settled(self) -> OnSettled | None:
+        """Return what a settlement brings besides; nothing where money is played for."""
+        return None
+
     def furnish(self) -> None:
-        """Register the deck sets and give every player cash; once per database."""
+        """Hire the dealers, register the deck sets, give players cash; once per database."""
         with self.units.write() as unit:
             if unit.deck_sets.numbers():
                 return
@@ -134,6 +158,17 @@ class Floor:
                     by=ADMINISTRATOR.id,
                 )
             unit.commit()
+        self.hire()
+
+    def hire(self) -> None:
+        """Store the dealers and qualify them for Pok Deng."""
+        with self.units.write() as unit:
+            unit.connection.execute(insert(person), [_row(dealer) for dealer in DEALERS])
+            unit.connection.execute(
+                insert(qualification),
+                [{"person_id": dealer.id, "game": "pok_deng"} for dealer in DEALERS],
+            )
+            unit.commit()
 
     def restarted(self) -> "Floor":
         """Return the services of a new process over the same database."""
@@ -141,6 +176,7 @@ class Floor:
             engine=self.engine,
             clock=self.clock,
             setups=self.setups,
+            currency=self.currency,
             seed=self.seed,
             reports=self.reports,
         )
@@ -274,7 +310,7 @@ class Floor:
             self.command("release_held", PIT, table=table, reason="set aside")
         elif state.dealer is None:
             self.command("take_seat", table=table)
-        elif expected_card(by_code(GAMES)["pok_deng"], state) is not None:
+        elif expected_card(self.live(table).game, state) is not None:
             self._draw(table, state)
         elif state.round is not None and state.round.running:
             self._round(table, state)
@@ -299,7 +335,7 @@ class Floor:
             if isinstance(self.clock, ManualClock):
                 self.clock.ms = max(self.clock.ms, current.window_closes_ms)
             self.tables.tick(table)
-        elif results_due(by_code(GAMES)["pok_deng"], state):
+        elif results_due(self.live(table).game, state):
             self.tables.tick(table)
         else:
             self.command("reveal", table=table)
@@ -307,8 +343,10 @@ class Floor:
     def _shoe(self, table: str, state: TableState) -> None:
         shoe = state.shoe
         if shoe is None:
-            number = DECK_SETS[state.epoch % len(DECK_SETS)]
-            self.command("load_shoe", table=table, deck_set=number)
+            others = [self.state(code).shoe for code in self.setups if code != table]
+            taken = {other.deck_set for other in others if other is not None}
+            free = [number for number in DECK_SETS if number not in taken]
+            self.command("load_shoe", table=table, deck_set=free[state.epoch % len(free)])
         elif state.stage is Stage.LOADED:
             self.command("confirm_shuffle", table=table, cut_depth=20)
         elif state.stage is Stage.LAST_ROUND_DONE:

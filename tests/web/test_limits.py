@@ -44,6 +44,13 @@ def test_wagers_are_limited_per_player(login):
     assert answer.json["error"]["code"] == "too_many_requests"
 
 
+def test_rooms_are_limited_as_wagers_are_each_door_for_itself(login):
+    browser = login("player")
+    path = "/api/rooms/join"  # a code could be guessed
+    assert statuses(4, lambda: browser.post(path, {})) == [409, 409, 409, 429]
+    assert browser.post("/api/rooms", {}).status_code == 409
+
+
 def test_commands_are_limited_per_dealer(login):
     dealer = login("dealer")
     path = "/api/tables/T1/commands"

@@ -8,6 +8,9 @@ import pytest
 from babel.messages.pofile import read_po
 
 from studio.domain.events import EVENT_KINDS
+from studio.games.baccarat import bets as baccarat
+from studio.games.baccarat.rules import Call
+from studio.games.pok_deng.bets import BETS
 from studio.games.pok_deng.rules import Pattern, Reason, Result
 from studio.services.devices import REASONS
 from studio.services.ports import Role
@@ -23,7 +26,9 @@ PAGES = [
     ("player", "/play"),
     ("player", "/play/T1"),
     ("player", "/history"),
+    ("player", "/rules"),
     ("player", "/rules/pok_deng"),
+    ("player", "/rules/baccarat"),
     ("dealer", "/station"),
     ("dealer", "/station?table=T1"),
     ("pit_supervisor", "/pit"),
@@ -60,7 +65,7 @@ def test_each_page_is_shown_in_both_languages(login, role, path, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("path", ["/login", "/rules/pok_deng", "/nothing-here"])
+@pytest.mark.parametrize("path", ["/login", "/rules/pok_deng", "/rules/baccarat", "/nothing-here"])
 def test_pages_without_a_login_speak_both_languages(stranger, path, language):
     stranger.open("/login")
     choose(stranger, language)
@@ -234,6 +239,8 @@ def used_in_scripts():
         "studio.session",
         "studio.unanswered",
         "studio.confirm_bets",
+        "studio.toasts",
+        "studio.music_off",
     }  # names in the browser's store
     return {key: at for key, at in whole.items() if not files.search(key) and key not in own}, stems
 
@@ -264,7 +271,19 @@ def test_each_page_carries_the_texts_that_its_scripts_name():
         assert needed - carried <= OPTIONAL, (template.name, needed - carried)
 
 
-OPTIONAL = {"verify", "result", "round", "position", "hand", "card", "spot", "play", "game", "link"}
+OPTIONAL = {
+    "bet",
+    "verify",
+    "result",
+    "round",
+    "position",
+    "hand",
+    "card",
+    "spot",
+    "play",
+    "game",
+    "link",
+}
 """Groups that shared modules name but not every page that imports them shows."""
 
 
@@ -286,7 +305,11 @@ def test_every_code_that_the_studio_can_say_has_words(language):
     needed = {f"event.{kind}" for kind in EVENT_KINDS}
     needed |= {f"told.{kind}" for kind in EVENT_KINDS}
     needed |= {f"figures.reason.{reason}" for reason in REASONS}
-    needed |= {f"result.{reason.value}" for reason in Reason}
+    needed |= {f"result.{reason.value}" for reason in (*Reason, *baccarat.Reason)}
+    needed |= {f"call.baccarat.{call.value}" for call in Call}
+    needed |= {f"bet.{bet}" for bet in (*(bet.code for bet in BETS), *baccarat.SPOTS)}
+    kinds = {bet.settles_on for bet in BETS} | {kind.value for kind in baccarat.BetKind}
+    needed |= {f"{stem}{kind}" for kind in kinds for stem in ("spot.", "rules.rtp_")}
     needed |= {f"road.{result.value}" for result in Result}
     needed |= {f"hand.{pattern.value}" for pattern in Pattern if pattern is not Pattern.PLAIN}
     needed |= {f"role.{role.value}" for role in Role}

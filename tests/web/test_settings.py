@@ -79,7 +79,7 @@ def test_a_fault_in_the_file_is_named(tmp_path, old, new, said):
 
 
 def test_every_fault_has_a_line_of_its_own(tmp_path):
-    text = TEXT.replace("decks = 8", "decks = 0").replace("port = 8000", "port = 0")
+    text = TEXT.replace("decks = 8", "decks = 0", 1).replace("port = 8000", "port = 0")
     assert len(refused(tmp_path, text).splitlines()) == 2
 
 

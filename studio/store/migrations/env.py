@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from studio.store import people_tables, tables  # noqa: F401  they fill the catalogue
+from studio.store import people_tables, play_tables, tables  # noqa: F401  they fill the catalogue
 from studio.store.metadata import metadata
 
 context.configure(

@@ -4,14 +4,27 @@ from flask import Flask
 
 from studio.web.api.account import account
 from studio.web.api.cash import cash
+from studio.web.api.club import club_doors
 from studio.web.api.device import device_doors
 from studio.web.api.history import history
 from studio.web.api.people import people
 from studio.web.api.pit import pit
+from studio.web.api.rooms import rooms
 from studio.web.api.tables import tables
 from studio.web.api.wagers import wagers
 
-BLUEPRINTS = (account, cash, device_doors, history, people, pit, tables, wagers)
+BLUEPRINTS = (
+    account,
+    cash,
+    club_doors,
+    device_doors,
+    history,
+    people,
+    pit,
+    rooms,
+    tables,
+    wagers,
+)
 
 __all__ = ["BLUEPRINTS", "device_doors", "init_api"]
 

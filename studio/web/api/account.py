@@ -19,7 +19,7 @@ account = Blueprint("account", __name__)
 @account.get("/me")
 @allow(*EVERYONE)
 def me() -> ResponseReturnValue:
-    """Return the person who asks; a player's money with it."""
+    """Return the person who asks; a player's money and a dealer's games with it."""
     one = person()
     currency = studio().currency
     answer: dict[str, object] = {
@@ -33,6 +33,12 @@ def me() -> ResponseReturnValue:
         balance = studio().reports.balance(one.id)
         answer["balance_minor"] = balance.balance_minor
         answer["held_minor"] = balance.held_minor
+        answer["play_money"] = currency.play
+        club = studio().club
+        if club is not None:
+            answer["options"] = club.options(one.id)
+    if one.role is Role.DEALER:
+        answer["games"] = sorted(one.games)
     return jsonify(answer)
 
 
