@@ -24,7 +24,7 @@ function plot(element, series, currency) {
 /** Draw the revenue of a shoe's settled rounds; `rounds` as the list gives them, newest first. */
 export function drawGgr(element, rounds, currency) {
   const series = ggrSeries(rounds);
-  const key = JSON.stringify([series, currency, document.documentElement.dataset.theme ?? "", element.clientWidth]);
+  const key = JSON.stringify([series, currency, colours(element), element.clientWidth]);
   if (element.dataset.key === key) return;
   element.dataset.key = key;
   if (series.length < 2) {

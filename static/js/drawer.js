@@ -1,17 +1,19 @@
 // One table opened in the pit: links, hands, wagers, chart, and what a supervisor may do.
 
 import { get, look, newId, postUntilAnswered } from "./api.js";
+import { positionShort } from "./bet_words.js";
 import { cardChip } from "./cards.js";
 import { drawGgr } from "./chart.js";
 import { formatAge } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { $, h, icon, setText } from "./dom.js";
 import { errorText } from "./errors.js";
-import { handWords, positionShort } from "./felt.js";
-import { language, reasonWords, t, tn } from "./i18n.js";
+import { handWords } from "./felt.js";
+import { either, language, reasonWords, t, tn } from "./i18n.js";
 import { formatMoney } from "./money.js";
 import { announce, notify } from "./page.js";
 import { allowed, tileState } from "./pit_view.js";
+import { onLookChange } from "./plots.js";
 import { drawRoad } from "./road.js";
 import { makeRounds } from "./rounds_list.js";
 import { pairs, voidPreview, wagersTable } from "./roundview.js";
@@ -95,7 +97,7 @@ function handRow(hand) {
   return h("li", {}, h("b", { text: positionShort(hand.position) }), ...cards, h("span", { class: "small muted", text: handWords(hand) }));
 }
 
-/** The drawer; `update(item, view)` redraws what changed, `show` opens and focuses it. */
+/** The drawer; `update(item, view, about)` redraws what changed, `show` opens and focuses it. */
 export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
   const title = $("#drawer-title", root);
   const message = h("p", { class: "notice", hidden: true, "data-testid": "drawer-message" });
@@ -106,7 +108,15 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
   const roundLink = h("p", {});
   const wagers = h("div", { "data-testid": "drawer-wagers" });
   const chart = h("div", { class: "chart", "data-testid": "chart" });
-  const rounds = makeRounds({ currency, onRounds: (newest) => drawGgr(chart, newest, currency()) });
+  let newest = [];
+  const drawChart = () => drawGgr(chart, newest, currency());
+  const rounds = makeRounds({
+    currency,
+    onRounds(list) {
+      newest = list;
+      drawChart();
+    },
+  });
   const road = h("div", {});
   const part = (key, ...content) => h("section", { class: "drawer-part" }, h("h3", { text: t(key) }), ...content);
   $("#drawer-body", root).append(
@@ -114,6 +124,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
     actions,
     h("div", { class: "drawer-columns" }, part("pit.table", facts), part("pit.links", links), part("pit.round", hands, roundLink), part("pit.road", road), part("pit.ggr", chart), part("round.wagers", wagers), part("pit.rounds", rounds.element)),
   );
+  onLookChange(drawChart);
   let shown = null;
   let busy = false;
   let wagersKey = "";
@@ -160,6 +171,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
 
   function drawFacts(item, view) {
     const list = [
+      [t("pit.game"), either(`game.${view.game}`, "game.other")],
       [t("pit.state_label"), t(`pit.state.${tileState(view)}`)],
       [t("pit.dealer"), view.dealer?.name ?? t("pit.no_dealer")],
       [t("pit.bets_label"), String(item.wagers ?? 0)],
@@ -167,15 +179,18 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
       [t("pit.exposure"), formatMoney(item.exposure_minor ?? 0, currency(), language)],
     ];
     const shoe = view.shoe;
-    if (shoe) list.splice(2, 0, [t("pit.shoe_label"), t("pit.shoe_counts", { number: shoe.number, in_shoe: shoe.in_shoe, dealt: shoe.dealt, burnt: shoe.burnt, of: shoe.registered })], [t("pit.cut_card"), t(shoe.cut_card_out ? "pit.cut_out" : "pit.cut_in")]);
+    if (shoe) list.splice(3, 0, [t("pit.shoe_label"), t("pit.shoe_counts", { number: shoe.number, in_shoe: shoe.in_shoe, dealt: shoe.dealt, burnt: shoe.burnt, of: shoe.registered })], [t("pit.cut_card"), t(shoe.cut_card_out ? "pit.cut_out" : "pit.cut_in")]);
     if (view.locked) list.push([t("pit.locked"), reasonWords(view.locked.reason)]);
     facts.replaceChildren(pairs(list));
   }
 
   return {
     say,
-    update(item, view) {
-      if (shown && shown.item.table !== item.table) message.hidden = true;
+    update(item, view, about) {
+      if (shown && shown.item.table !== item.table) {
+        message.hidden = true;
+        delete road.dataset.key; // another table's road of the same length is another road
+      }
       shown = { item, view };
       setText(title, `${item.table} ${view.name ?? ""}`);
       drawActions(view);
@@ -187,7 +202,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
           ? h("a", { class: "button", href: `/pit/rounds/${view.round.id}`, "data-testid": "open-round", text: t("pit.open_round", { id: view.round.id }) })
           : h("span", { class: "muted", text: t("pit.no_round") }),
       );
-      drawRoad(road, view.road, [...new Set((view.road[0]?.marks ?? []).map((mark) => mark.position))]);
+      drawRoad(road, view.road, [...new Set((view.road[0]?.marks ?? []).map((mark) => mark.position))], about?.road_kind);
       rounds.update(item, view);
       drawWagers(item, view);
     },

@@ -1,7 +1,8 @@
 // The hands on the felt and the spots to bet on, built from what the table says it has.
 
+import { betWords, kindWords, oddsNumber, oddsWords, positionName, positionShort } from "./bet_words.js";
 import { cardPlace } from "./cards.js";
-import { h, icon, setText } from "./dom.js";
+import { h, icon, renderOnce, setText } from "./dom.js";
 import { either, has, t } from "./i18n.js";
 
 const STATE_ICONS = {
@@ -13,13 +14,11 @@ const STATE_ICONS = {
   refunded: ["undo-2", ""],
 };
 
-/** "P1" → "Player 1", "B" → "Banker": for words that are read aloud. */
-export function positionName(position) {
-  const seat = /^P(\d+)$/.exec(position);
-  return seat ? t("position.player", { number: seat[1] }) : t(position === "B" ? "position.banker" : "position.other", { position });
-}
-
-export const positionShort = (position) => (position === "B" && has("position.banker_short") ? t("position.banker_short") : position);
+/** Places shown before any card lies there; a further one only once its card is due or lies there. */
+const PLACES_ALWAYS = 2;
+const EMPTY = { count: 0, cards: [], points: null, name: null };
+const OPPOSITE = { win: "lose", lose: "win", tie: "tie" };
+const SIDE_ICONS = { win: "circle-check", tie: "minus" };
 
 /** What a hand is worth, in words: "7.4 · special pair". */
 export function handWords({ points, name }) {
@@ -29,7 +28,7 @@ export function handWords({ points, name }) {
 }
 
 function makeSpot(bet, onPlace) {
-  const label = h("span", { class: "spot-name", text: t(`spot.${bet.settles_on}`) });
+  const label = h("span", { class: "spot-name", text: kindWords(bet) });
   const amount = h("span", { class: "spot-amount number" });
   const state = h("span", { class: "spot-state" });
   const note = h("span", { class: "spot-note" });
@@ -46,8 +45,8 @@ function makeSpot(bet, onPlace) {
     button,
     update({ spot, open, money, blocked, result }) {
       if (spot.state !== shownState) {
-        const [name, extra] = STATE_ICONS[spot.state] ?? [null, ""];
-        state.replaceChildren(...(name ? [icon(name, extra)] : []));
+        const [symbol, extra] = STATE_ICONS[spot.state] ?? [null, ""];
+        state.replaceChildren(...(symbol ? [icon(symbol, extra)] : []));
         shownState = spot.state;
         button.dataset.state = spot.state;
       }
@@ -69,27 +68,30 @@ function spotNote(spot, bet, money) {
   if (spot.state === "refunded") return t("spot.refunded", { amount: money.number(spot.payout) });
   if (spot.stake && spot.hold > spot.stake) return t("spot.held", { amount: money.number(spot.hold) });
   if (spot.stake) return t("spot.accepted");
-  return t(`spot.odds_${bet.settles_on}`);
+  return oddsWords(bet);
 }
 
 function spotWords({ spot, bet, money, open, blocked }) {
-  const where = t("spot.aria", { position: positionName(bet.position), bet: t(`spot.${bet.settles_on}`) });
-  const what = spot.stake + spot.waiting ? `${money.full(spot.stake + spot.waiting)}, ${spotNote(spot, bet, money)}` : t("spot.aria_empty");
+  const where = t("spot.aria", { bet: betWords(bet.code) });
+  const note = spotNote(spot, bet, money);
+  const what = spot.stake + spot.waiting ? `${money.full(spot.stake + spot.waiting)}, ${note}` : `${note}, ${t("spot.aria_empty")}`;
   return open ? `${where}: ${what}` : `${where}: ${what}. ${blocked}`;
 }
 
-function makeHand(position, bets, onPlace) {
+const spotBox = (spots, attributes = {}) => h("div", { class: "hand-spots", ...attributes }, ...spots.map((spot) => spot.button));
+
+/** A hand of one position; `kind` is its look: bank, player (its spots beside it) or side. */
+function makeHand(position, { kind, spots }) {
   const cards = h("div", { class: "hand-cards" });
   const name = h("h2", { class: "hand-name" }, h("span", { text: positionShort(position), "aria-hidden": "true" }), h("span", { class: "sr", text: positionName(position) }));
   const worth = h("p", { class: "hand-worth", "data-testid": `worth-${position}` });
   const result = h("p", { class: "hand-result", "data-testid": `result-${position}`, hidden: true });
-  const spots = bets.map((bet) => makeSpot(bet, onPlace));
   const element = h(
     "section",
-    { class: `hand hand-${position === "B" ? "banker" : "player"}`, "data-position": position, "data-testid": `hand-${position}` },
+    { class: `hand hand-${kind}`, "data-position": position, "data-testid": `hand-${position}` },
     h("div", { class: "hand-head" }, name, worth),
     cards,
-    h("div", { class: "hand-spots" }, ...spots.map((spot) => spot.button)),
+    kind === "player" ? spotBox(spots) : null,
     result,
   );
   const places = [];
@@ -97,11 +99,13 @@ function makeHand(position, bets, onPlace) {
     position,
     element,
     spots,
-    update(hand, size) {
-      while (places.length < Math.max(size, hand.count)) {
+    update(hand, due) {
+      const size = Math.max(PLACES_ALWAYS, hand.count, due);
+      while (places.length < size) {
         places.push(cardPlace());
         cards.append(places.at(-1).element);
       }
+      while (places.length > size) places.pop().element.remove();
       places.forEach((place, index) => place.update(index < hand.count ? hand.cards[index] ?? "back" : null));
       setText(worth, handWords(hand));
       element.dataset.open = String(hand.cards.length > 0 && hand.cards.every((card) => card !== null));
@@ -109,36 +113,70 @@ function makeHand(position, bets, onPlace) {
     result(mark, text) {
       result.hidden = !mark;
       element.dataset.result = mark?.result ?? "";
-      setText(result, mark ? text : "");
+      const symbol = kind === "side" && mark ? SIDE_ICONS[mark.result] : null;
+      renderOnce(result, `${symbol}/${text}`, () => [symbol ? icon(symbol) : null, h("span", { text })].filter(Boolean));
     },
   };
 }
 
-/** Build the felt; `order` lists players first, then the banker, as they are opened. */
-export function makeFelt(root, bets, onPlace) {
-  const players = [...new Set(bets.map((bet) => bet.position))];
-  const hands = new Map();
-  const make = (position) => {
-    const hand = makeHand(position, bets.filter((bet) => bet.position === position), onPlace);
-    hands.set(position, hand);
-    return hand.element;
+/** Hands without bets of their own on top, the others in a row, each with its spots. */
+function inRows({ bank, players, middle }) {
+  const rows = [...bank.map((hand) => hand.element), h("div", { class: "players" }, ...players.map((hand) => hand.element))];
+  return middle.length ? [...rows, spotBox(middle, { "data-testid": "spots-middle" })] : rows;
+}
+
+/** Two hands side by side; below them their spots, those of the round as a whole in the middle. */
+function sideBySide({ players, middle }) {
+  const box = ({ position, spots }) => spotBox(spots, { role: "group", "aria-label": positionName(position), "data-testid": `spots-${position}` });
+  const [first, second] = players;
+  const between = middle.length ? [spotBox(middle, { "data-testid": "spots-middle" })] : [];
+  return [h("div", { class: "sides" }, first.element, second.element), h("div", { class: "side-spots" }, box(first), ...between, box(second))];
+}
+
+/** The card that is asked for next, as {position, card} with card from 1; none while nothing is. */
+const dueCard = ({ instruction }) => (["deal", "rescan"].includes(instruction?.code) ? instruction : null);
+
+/** Build the felt of a table's snapshot; `onPlace` is called with the bet whose spot is pressed. */
+export function makeFelt(root, { places, bets }, onPlace) {
+  const positions = [...new Set(places.map((place) => place.position))];
+  const spotsOf = (position) => bets.filter((bet) => bet.position === position).map((bet) => makeSpot(bet, onPlace));
+  const isBank = (position) => !bets.some((bet) => bet.position === position);
+  const sided = positions.length === 2 && !positions.some(isBank);
+  const make = (position) => makeHand(position, { kind: isBank(position) ? "bank" : sided ? "side" : "player", spots: spotsOf(position) });
+  const hands = positions.map(make);
+  const parts = { bank: hands.filter((hand) => isBank(hand.position)), players: hands.filter((hand) => !isBank(hand.position)), middle: spotsOf(null) };
+  root.classList.toggle("two-sided", sided);
+  root.replaceChildren(...(sided ? sideBySide(parts) : inRows(parts)));
+  const markOf = (position, marks) => {
+    const own = marks.find((mark) => mark.position === position);
+    if (own || !sided || !marks.length) return own ?? null;
+    return { ...marks[0], position, result: OPPOSITE[marks[0].result] };
   };
-  root.replaceChildren(make("B"), h("div", { class: "players" }, ...players.map(make)));
   return {
-    players,
-    hands,
-    spots: [...hands.values()].flatMap((hand) => hand.spots),
-    update(round) {
-      const dealt = new Map((round?.hands ?? []).map((hand) => [hand.position, hand]));
-      for (const hand of hands.values()) {
-        hand.update(dealt.get(hand.position) ?? { count: 0, cards: [], points: null, name: null }, 2);
+    players: parts.players.map((hand) => hand.position),
+    spots: [...parts.players.flatMap((hand) => hand.spots), ...parts.middle],
+    /** Show the hands as they lie. */
+    update(view) {
+      const dealt = new Map((view.round?.hands ?? []).map((hand) => [hand.position, hand]));
+      const due = dueCard(view);
+      for (const hand of hands) hand.update(dealt.get(hand.position) ?? EMPTY, due?.position === hand.position ? due.card : 0);
+    },
+    /** Show who won; a hand that can be bet on says what its first bet brought. */
+    drawResults(round) {
+      for (const hand of parts.players) {
+        const mark = markOf(hand.position, round?.marks ?? []);
+        const bet = sided ? null : hand.spots[0].bet.code;
+        hand.result(mark, mark ? resultWords(mark, round.results, bet) : "");
       }
     },
   };
 }
 
-/** "wins 2:1", "loses", "tie": a mark with what one unit brought. */
-export function resultWords(mark, results, bet) {
+/** Why a bet brought what it brought: "wins 2:1", "pair, 11:1". */
+export const reasonOf = ({ reason, net }, fallback = "result.done") => either(`result.${reason}`, fallback, { odds: oddsNumber(net) });
+
+/** "wins 2:1", "loses", "tie": a mark with what one unit on a bet brought, if one is named. */
+function resultWords(mark, results, bet) {
   const result = (results ?? []).find((one) => one.bet === bet);
-  return result ? either(`result.${result.reason}`, `result.${mark.result}`) : t(`result.${mark.result}`);
+  return result ? reasonOf(result, `result.${mark.result}`) : t(`result.${mark.result}`);
 }

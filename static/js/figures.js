@@ -8,7 +8,7 @@ import { already, busyHours, moneyRange, moneySum, percent, reasonsOf, returnRan
 import { either, language, t, tn } from "./i18n.js";
 import { formatMoney, formatSigned } from "./money.js";
 import { notify } from "./page.js";
-import { axis, bars, colours, draw, onLookChange, plainNumbers } from "./plots.js";
+import { axis, bars, colours, draw, onLookChange, plainNumbers, WHOLE } from "./plots.js";
 import { dataTable } from "./roundview.js";
 
 const EVERY_MS = 60_000;
@@ -52,7 +52,7 @@ const MONEY_HEADS = () => [[t("figures.turnover"), true], [t("figures.ggr"), tru
 const moneyCells = (line) => [cell(money(line.turnover_minor)), cell(signed(line.ggr_minor)), cell(already(line.hold_pct)), cell(String(line.rounds)), cell(String(line.voided)), cell(String(line.wagers))];
 
 function moneyTable(label, first, rows) {
-  return dataTable([[first], ...MONEY_HEADS()], rows.map(([name, line]) => h("tr", {}, name, ...moneyCells(line))), { label, empty: t("figures.none") });
+  return dataTable([[first], ...MONEY_HEADS()], rows.map(([name, line]) => h("tr", {}, name, ...moneyCells(line))), { label, empty: t("figures.none"), stacks: true });
 }
 
 function plotMoney(element) {
@@ -100,7 +100,7 @@ function plotReturn(element, curve) {
     height: HEIGHT,
     cursor: { y: false },
     scales: { x: { time: false, range: (_, least, most) => [Math.min(least, most - 1), most] }, y: { range: () => range } },
-    axes: [axis(look_, { values: plainNumbers, label: t("figures.x_rounds"), labelSize: 22, labelFont: "12px Inter" }), axis(look_, { size: 78, values: (_, values) => values.map((value) => percent(value, 1)) })],
+    axes: [axis(look_, { incrs: WHOLE, values: plainNumbers, label: t("figures.x_rounds"), labelSize: 22, labelFont: "12px Inter" }), axis(look_, { size: 78, values: (_, values) => values.map((value) => percent(value, 1)) })],
     bands: [{ series: [1, 2], fill: `${look_.ink}44` }],
     series: [{}, { stroke: look_.ink, width: 1, points: { show: false } }, { stroke: look_.ink, width: 1, points: { show: false } }, { stroke: look_.text, width: 1.5, dash: [5, 4], points: { show: false } }, { stroke: look_.line, width: 2.5, points: { show: points.length < 20, size: 6, fill: look_.line } }],
     rows: [points.map((point) => point.rounds), points.map((point) => point.high), points.map((point) => point.low), points.map(() => theoretical), points.map((point) => point.actual)],
@@ -110,16 +110,23 @@ function plotReturn(element, curve) {
 function returnTable(curve, name) {
   const heads = [[t("figures.until")], [t("figures.n"), true], [t("figures.actual"), true], [t("figures.theory"), true], [t("figures.low"), true], [t("figures.high"), true]];
   const rows = thinned(curve.points, ROWS_MAX).reverse().map((point) => h("tr", {}, moment(point.at_ms), cell(String(point.rounds)), cell(percent(point.actual)), cell(percent(curve.theoretical)), cell(percent(point.low)), cell(percent(point.high))));
-  return dataTable(heads, rows, { label: name, empty: t("figures.none") });
+  return dataTable(heads, rows, { label: name, empty: t("figures.none"), stacks: true });
+}
+
+/** Game, kind and decks in words; the pay table too where two tables differ in nothing else. */
+function returnName({ game, kind, decks, paytable_version: pays }) {
+  const name = tn("figures.return_name", decks, { game: either(`game.${game}`, "game.other"), kind: either(`spot.${kind}`, "figures.kind_other", { kind }), decks });
+  const alike = data.returns.filter((one) => one.game === game && one.kind === kind && one.decks === decks);
+  return alike.length > 1 ? t("figures.return_pays", { name, pays }) : name;
 }
 
 function returnPart(curve) {
   const last = curve.points.at(-1);
-  const name = t("figures.return_name", { game: either(`game.${curve.game}`, "game.other"), kind: either(`spot.${curve.kind}`, "figures.kind_other", { kind: curve.kind }), decks: curve.decks });
+  const name = returnName(curve);
   const place = verdict(curve);
   const words = tn(`figures.return_${place}`, curve.rounds, { actual: percent(last.actual), theory: percent(curve.theoretical), low: percent(last.low), high: percent(last.high) });
   const made = chart({ words: `${name}. ${words}`, legend: legend("actual", "theory", "band"), plot: curve.points.length > 1 ? (element) => plotReturn(element, curve) : null, table: returnTable(curve, name) });
-  const part = h("section", { class: "figures-return", "data-kind": curve.kind, "data-inside": String(place === "inside"), "data-testid": `return-${curve.kind}` }, h("h3", { text: name }), h("p", { class: "figures-words", text: words }), h("p", { class: "small muted", text: tn("figures.return_n", curve.rounds, { wagers: curve.wagers, turnover: money(curve.turnover_minor) }) }), ...made.nodes);
+  const part = h("section", { class: "figures-return", "data-kind": curve.kind, "data-inside": String(place === "inside"), "data-testid": `return-${curve.game}-${curve.kind}` }, h("h3", { text: name }), h("p", { class: "figures-words", text: words }), h("p", { class: "small muted", text: tn("figures.return_n", curve.rounds, { wagers: curve.wagers, turnover: money(curve.turnover_minor) }) }), ...made.nodes);
   return { part, plot: made.plot };
 }
 
@@ -151,7 +158,7 @@ function scanTable(groups, first, label) {
   const reasons = reasonsOf(groups);
   const heads = [[first], [t("figures.cards"), true], [t("figures.failed"), true], [t("figures.failed_pct"), true], ...reasons.map((reason) => [either(`figures.reason.${reason}`, "figures.reason.other", { reason }), true]), [t("figures.rounds_opened"), true], [t("figures.rescans"), true]];
   const rows = groups.map((one) => h("tr", {}, head(one.name), cell(String(one.cards)), cell(String(one.failed)), cell(already(one.failed_pct)), ...reasons.map((reason) => cell(String(one.reasons[reason] ?? 0))), cell(String(one.rounds)), cell(one.rescans_per_round === null ? "–" : one.rescans_per_round.toFixed(2))));
-  return dataTable(heads, rows, { label, empty: t("figures.no_scans") });
+  return dataTable(heads, rows, { label, empty: t("figures.no_scans"), stacks: true });
 }
 
 function drawScans() {

@@ -1,11 +1,12 @@
 // A player's own rounds, newest first.
 
 import { get } from "./api.js";
+import { betWords, positionShort } from "./bet_words.js";
 import { cardChip } from "./cards.js";
 import { formatDateTime } from "./clock.js";
 import { $, h, setShown } from "./dom.js";
 import { errorText } from "./errors.js";
-import { handWords, positionShort } from "./felt.js";
+import { handWords } from "./felt.js";
 import { either, language, t } from "./i18n.js";
 import { formatMoney, formatSigned } from "./money.js";
 import { notify } from "./page.js";
@@ -16,17 +17,12 @@ let next = null;
 let currency = { code: "PLAY", decimals: 0 };
 const money = (minor) => formatMoney(minor, currency, language);
 
-function betName(code) {
-  const [position, kind = "main"] = code.split("_");
-  return t("result.where", { position: position.toUpperCase(), bet: t(`spot.${kind}`) });
-}
-
 function wagerRow(wager) {
   const ending = wager.ending;
   return h(
     "tr",
     {},
-    h("th", { scope: "row", text: betName(wager.bet) }),
+    h("th", { scope: "row", text: betWords(wager.bet) }),
     h("td", { class: "number", text: money(wager.stake_minor) }),
     h("td", { class: "number", text: money(wager.hold_minor) }),
     h("td", { text: ending ? t(`history.ending.${ending.kind}`) : t("history.ending.open") }),

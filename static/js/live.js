@@ -56,7 +56,7 @@ export class Feed {
   }
 }
 
-/** The connection. Events: `state`, `table` (detail: feed), `wallet`, `pit`, `back`. */
+/** The connection. Events: `state`, `table` (detail: feed), `wallet`, `pit`, `room`, `back`. */
 export class Live extends EventTarget {
   #feeds = new Map();
   #waiting = new Map();
@@ -80,7 +80,7 @@ export class Live extends EventTarget {
     this.socket.on("disconnect", () => this.#dropped());
     this.socket.on("connect_error", () => this.#dropped());
     this.socket.on("event", (envelope) => this.#received(envelope));
-    for (const name of ["wallet", "pit"]) {
+    for (const name of ["wallet", "pit", "room"]) {
       this.socket.on(name, (detail) => this.#tell(name, detail));
     }
   }

@@ -2,12 +2,12 @@
 
 import { get, look } from "./api.js";
 import { secondsLeft } from "./clock.js";
-import { $, h, icon, setShown, setText } from "./dom.js";
+import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
 import { either, language, t } from "./i18n.js";
 import { Live } from "./live.js";
 import { formatMoney } from "./money.js";
 import { drawConnection } from "./page.js";
-import { markShape, markWords } from "./road.js";
+import { latestMarks } from "./road.js";
 
 const TICK_MS = 250;
 const LIST_EVERY_MS = 15_000;
@@ -23,9 +23,10 @@ function state(view) {
   return [view.phase, ""];
 }
 
-function lastMarks(view) {
-  const marks = view.road.slice(-MARKS).map((round) => round.marks.find((mark) => mark.position === "P1")).filter(Boolean);
-  return marks.length === 0 ? [] : [h("b", { class: "small muted lobby-road", text: "P1" })].concat(marks.map((mark) => h("span", { title: markWords(mark) }, markShape(mark))));
+function lastMarks(view, kind) {
+  const { name, marks } = latestMarks(view.road, kind, MARKS);
+  const label = name ? [h("b", { class: "small muted lobby-road", text: name })] : [];
+  return [...label, ...marks.map(({ shape, words }) => h("span", { title: words }, shape))];
 }
 
 function makeRow(item) {
@@ -47,18 +48,15 @@ function makeRow(item) {
   );
   return {
     element,
-    update(view) {
+    /** Show the table; the kind of its road is not known before the first snapshot. */
+    update(view, roadKind) {
       const [code, kind] = state(view);
       setText(badge, t(`lobby.state.${code}`));
       badge.className = `badge ${kind}`;
       const seconds = view.phase === "betting" && view.round ? secondsLeft(view.round.window_closes_ms, live.clock.now()) : 0;
       setText(time, seconds ? t("lobby.seconds", { seconds }) : "");
       setText(shoe, view.shoe ? t("play.shoe", { number: view.shoe.number, left: view.shoe.in_shoe, of: view.shoe.registered }) : "");
-      const key = `${view.road.length}/${view.road.at(-1)?.number}`;
-      if (marks.dataset.key !== key) {
-        marks.dataset.key = key;
-        marks.replaceChildren(...lastMarks(view));
-      }
+      if (roadKind) renderOnce(marks, `${view.road.length}/${view.road.at(-1)?.number}`, () => lastMarks(view, roadKind));
     },
   };
 }
@@ -77,7 +75,7 @@ async function loadTables() {
 
 function drawAll() {
   for (const { row, feed } of rows.values()) {
-    if (feed.view) row.update(feed.view);
+    if (feed.view) row.update(feed.view, feed.about.road_kind);
   }
 }
 

@@ -19,7 +19,7 @@ export function formatMoney(minor, currency, language = "en") {
   const [before, after] = SIGNS[currency.code] ?? [null, null];
   if (after !== null && language === "ja") return `${number}${after}`;
   if (before !== null) return number.startsWith("−") ? `−${before}${number.slice(1)}` : `${before}${number}`;
-  return `${number} ${currency.code}`;
+  return `${number}\u00a0${currency.code}`; // one never stands without the other
 }
 
 /** A signed amount: +1,200, −300, 0. */
@@ -36,7 +36,7 @@ export function formatChip(minor, decimals, language) {
   if (language === "ja" && major >= 10000 && major % 10000 === 0) return `${major / 10000}万`;
   if (language === "ja" && major >= 1000 && major < 10000 && major % 1000 === 0) return `${major / 1000}千`;
   if (language !== "ja" && major >= 1000 && major % 1000 === 0) return `${major / 1000}k`;
-  return formatNumber(minor, decimals);
+  return formatNumber(major);
 }
 
 /** Read what a person typed as an amount; null when it is not one. Only ASCII digits count. */

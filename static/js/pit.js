@@ -1,6 +1,7 @@
 // The pit: alarms first, every table in its fixed place, one table opened in the drawer.
 
 import { get, look, post } from "./api.js";
+import { positionShort } from "./bet_words.js";
 import { formatAge, formatTime } from "./clock.js";
 import { makeDrawer } from "./drawer.js";
 import { $, h, icon, setShown, setText } from "./dom.js";
@@ -53,7 +54,7 @@ function draw() {
   for (const item of data.tables) drawTile(item);
   setShown($("#empty"), data.tables.length === 0);
   const shown = data.tables.find((item) => item.table === openTable);
-  if (shown) drawer.update(shown, viewOf(shown));
+  if (shown) drawer.update(shown, viewOf(shown), live.watch(shown.table).about);
 }
 
 const viewOf = (item) => live.watch(item.table).view ?? item.view;
@@ -130,11 +131,12 @@ async function acknowledge(alarm) {
 }
 
 function makeTile(table) {
-  const parts = { name: h("b", {}), state: h("span", { class: "tile-state" }), step: h("span", { class: "tile-step" }), shoe: h("span", { class: "number" }), links: h("span", { class: "tile-links" }), bets: h("span", { class: "number" }), exposure: h("span", { class: "number" }), mark: h("span", { class: "tile-mark" }) };
+  const parts = { name: h("b", {}), game: h("span", { class: "tile-game" }), state: h("span", { class: "tile-state" }), step: h("span", { class: "tile-step" }), shoe: h("span", { class: "number" }), links: h("span", { class: "tile-links" }), bets: h("span", { class: "number" }), exposure: h("span", { class: "number" }), mark: h("span", { class: "tile-mark" }) };
   const element = h(
     "button",
     { type: "button", class: "tile", "data-testid": `tile-${table}`, onclick: () => open(table) },
     h("span", { class: "tile-head" }, parts.name, parts.mark, parts.state),
+    parts.game,
     parts.step,
     h("span", { class: "tile-row" }, parts.shoe, parts.links),
     h("span", { class: "tile-row" }, parts.bets, parts.exposure),
@@ -152,6 +154,7 @@ function drawTile(item) {
   element.dataset.acknowledged = String(Boolean(alarm?.acknowledged_by));
   element.setAttribute("aria-expanded", String(openTable === item.table));
   setText(parts.name, item.table);
+  setText(parts.game, either(`game.${view.game}`, "game.other"));
   setText(parts.state, alarm ? alarmWords(alarm).what : t(`pit.state.${tileState(view)}`));
   if (parts.mark.dataset.priority !== element.dataset.alarm) {
     parts.mark.dataset.priority = element.dataset.alarm;
@@ -169,7 +172,7 @@ export function stepText(view) {
   const step = view.instruction;
   if (!step || !STEPS.has(step.code)) return "";
   const key = `step.${step.code}_short`;
-  return t(key, { ...step, position: step.position ?? "", link: step.link ? t(`link.${step.link}`) : "" });
+  return t(key, { ...step, position: step.position ? positionShort(step.position) : "", link: step.link ? t(`link.${step.link}`) : "" });
 }
 
 function scannerText(item) {

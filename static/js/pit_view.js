@@ -27,7 +27,8 @@ export function tileState(view) {
   if (view.locked || view.stage === "locked") return "locked";
   if (["no_shoe", "loaded", "verifying", "opening"].includes(view.stage)) return view.stage;
   if (view.stage === "last_round_done" && view.phase !== "reveal") return "last_round_done";
-  return view.phase;
+  // Cards that are dealt open are dealt while the bets are closed already.
+  return view.phase === "reveal" && ["deal", "burn_one"].includes(view.instruction.code) ? "dealing" : view.phase;
 }
 
 /** What a supervisor may do now, by the view alone; the studio decides again. */

@@ -1,16 +1,18 @@
 // The player's table: countdown, felt, chips, wallet, results. What is shown came from the studio.
 
 import { get, look } from "./api.js";
+import { betWords, kindWords } from "./bet_words.js";
 import { Bets, holdFor } from "./bets.js";
 import { formatSpan, formatTime, formatTimeZone, secondsLeft } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
-import { makeFelt, positionName, resultWords } from "./felt.js";
-import { language, reasonWords, t, tn } from "./i18n.js";
+import { makeFelt, reasonOf } from "./felt.js";
+import { has, language, reasonWords, t, tn } from "./i18n.js";
 import { Live } from "./live.js";
 import { chipValues, formatChip, formatMoney, formatNumber, formatSigned } from "./money.js";
 import { announce, drawConnection, notify } from "./page.js";
+import { startPlayMoney } from "./play_money.js";
 import { drawRoad } from "./road.js";
 import { roundNet, Session } from "./session.js";
 import { makeVerify } from "./verify.js";
@@ -27,6 +29,7 @@ const message = $("#message");
 
 let feed = null;
 let felt = null;
+let room = null;
 let me = { currency: { code: "PLAY", decimals: 0 } };
 let chip = null;
 let lastPhase = null;
@@ -48,8 +51,12 @@ function bettingOpen() {
   return view()?.phase === "betting" && remaining() > 0 && connected() && !view().stopped;
 }
 
+/** In a room that has not started, or at another table, bets can be taken back but not placed. */
+const placingOpen = () => bettingOpen() && !room?.blocked();
+
 function blockedWords() {
   if (!connected()) return t("play.blocked_offline");
+  if (room?.blocked()) return room.blocked();
   if (view()?.phase === "betting") return t("play.blocked_closing");
   return t("play.blocked_closed");
 }
@@ -72,11 +79,13 @@ function draw() {
   const now = view();
   if (!now || !felt) return;
   bets.begin(now.round?.id ?? null);
-  felt.update(now.round);
+  felt.update(now);
+  felt.drawResults(now.round);
+  drawCalls(now);
   drawSpots();
   drawResults(now);
   drawHead(now);
-  drawRoad($("#road"), now.road, felt.players);
+  drawRoad($("#road"), now.road, felt.players, feed.about.road_kind);
   if (now.round) verify.update(now.round);
   setText($("#rules-version"), now.round ? now.round.rule_version : "");
   if (now.phase !== lastPhase) phaseChanged(now);
@@ -90,30 +99,32 @@ function drawHead(now) {
   setText($("#shoe-name"), shoe ? t(shoe.cut_card_out ? "play.shoe_last" : "play.shoe", { number: shoe.number, left: shoe.in_shoe, of: shoe.registered }) : "");
 }
 
+/** What the dealer calls out now; the line is a status region, so that it is heard as well. */
+function drawCalls(now) {
+  const calls = (now.round?.calls ?? []).map((code) => `call.${now.game}.${code}`).filter(has);
+  setText($("#calls"), calls.map((key) => t(key)).join(" · "));
+}
+
 function drawSpots() {
   const open = bettingOpen();
+  const placing = placingOpen();
   const blocked = blockedWords();
   const results = round()?.results ?? [];
   for (const spot of felt.spots) {
     const net = results.find((one) => one.bet === spot.bet.code)?.net;
-    const result = net === undefined ? null : net.startsWith("-") ? "lose" : net === "0" ? "tie" : "win";
     const shown = bets.spot(spot.bet.code);
-    spot.update({ spot: shown, open: open && !bets.busy(spot.bet.code), money, blocked, result: shown.stake ? result : null });
+    const nothing = shown.state === "settled" && shown.payout === 0; // also where a bet was forfeited
+    const result = net === undefined ? null : nothing || net.startsWith("-") ? "lose" : net === "0" ? "tie" : "win";
+    spot.update({ spot: shown, open: placing && !bets.busy(spot.bet.code), money, blocked, result: shown.stake ? result : null });
   }
   const accepted = bets.all.some((wager) => wager.state === "accepted");
   $("#undo").disabled = !open || !accepted;
   $("#clear").disabled = !open || !accepted;
-  $("#rebet").disabled = !open || bets.all.length > 0 || bets.lastRound.length === 0;
+  $("#rebet").disabled = !placing || bets.all.length > 0 || bets.lastRound.length === 0;
   setText($("#bet-total"), money.full(bets.stakeMinor));
 }
 
 function drawResults(now) {
-  const marks = now.round?.marks ?? null;
-  for (const position of felt.players) {
-    const mark = marks?.find((one) => one.position === position) ?? null;
-    const main = felt.hands.get(position).spots.find((spot) => spot.bet.settles_on === "main");
-    felt.hands.get(position).result(mark, mark ? resultWords(mark, now.round.results, main?.bet.code) : "");
-  }
   const ended = bets.all.filter((wager) => ["settled", "refunded"].includes(wager.state));
   setShown($("#results"), ended.length > 0);
   if (!ended.length) return;
@@ -134,26 +145,36 @@ function resultRows(now, ended) {
   return [...rows, total];
 }
 
-function resultRow(now, wager) {
-  const spot = felt.spots.find((one) => one.bet.code === wager.bet);
-  const result = (now.round?.results ?? []).find((one) => one.bet === wager.bet);
+/** What came back, part by part: "stake 500 + deposit 500 + win 1,000". */
+function resultParts(wager) {
   const deposit = wager.hold_minor - wager.stake_minor;
   const win = wager.payout_minor - wager.hold_minor;
-  const refunded = wager.state === "refunded";
-  const words = refunded ? t("result.void_short") : t(`result.${result?.reason ?? "done"}`);
-  const where = t("result.where", { position: spot?.bet.position ?? "", bet: t(`spot.${spot?.bet.settles_on}`) });
-  const sign = win < 0 ? "result.parts_lost" : "result.parts_won";
-  const parts = t(deposit > 0 ? `${sign}_deposit` : sign, {
+  const ending = deposit > 0 ? "_deposit" : "";
+  if (wager.state === "refunded") return t(`result.void_parts${ending}`);
+  const sign = win < 0 ? "lost" : win > 0 ? "won" : "even";
+  return t(`result.parts_${sign}${ending}`, {
     stake: money.number(wager.stake_minor),
     deposit: money.number(deposit),
     win: money.number(Math.abs(win)),
   });
+}
+
+/** A bet that did not lose and yet brought nothing back was forfeited by leaving a room. */
+function resultReason(wager, result) {
+  const forfeited = wager.payout_minor === 0 && !result.net.startsWith("-");
+  return forfeited ? t("result.forfeited") : reasonOf(result);
+}
+
+function resultRow(now, wager) {
+  const result = (now.round?.results ?? []).find((one) => one.bet === wager.bet);
+  const win = wager.payout_minor - wager.hold_minor;
+  const words = wager.state === "refunded" ? t("result.void_short") : result ? resultReason(wager, result) : t("result.done");
   return h(
     "li",
     { class: "result-row", "data-result": win > 0 ? "win" : win < 0 ? "lose" : "tie", "data-testid": `result-row-${wager.bet}` },
-    h("span", { class: "result-what" }, h("b", { text: where }), h("span", { text: ` ${words}` })),
+    h("span", { class: "result-what" }, h("b", { text: betWords(wager.bet) }), h("span", { text: ` ${words}` })),
     h("span", { class: "result-sum number", text: t("result.returned", { amount: money.full(wager.payout_minor) }) }),
-    h("span", { class: "result-parts small muted", text: refunded ? t("result.void_parts") : parts }),
+    h("span", { class: "result-parts small muted", text: resultParts(wager) }),
   );
 }
 
@@ -246,24 +267,19 @@ function historyRow(one) {
 // Betting ---------------------------------------------------------------------------------
 
 async function place(bet, stake = chip) {
-  if (!bettingOpen() || bets.busy(bet.code)) return;
+  if (!placingOpen() || bets.busy(bet.code)) return;
   const hold = holdFor(stake, bet.exposure);
   if (localStorage.getItem(CONFIRM_KEY) === "yes") {
-    const body = [h("p", { text: t("play.confirm_body", { bet: `${positionName(bet.position)}, ${t(`spot.${bet.settles_on}`)}`, stake: money.full(stake), hold: money.full(hold) }) })];
+    const body = [h("p", { text: t("play.confirm_body", { bet: betWords(bet.code), stake: money.full(stake), hold: money.full(hold) }) })];
     const answer = await confirmDialog({ title: t("play.confirm_title"), body, confirm: t("play.confirm_yes"), testid: "confirm-bet" });
     if (answer === null) return;
   }
   await bets.place(bet.code, stake);
 }
 
-function spotLabel(code) {
-  const bet = felt.spots.find((spot) => spot.bet.code === code)?.bet;
-  return bet ? t("result.where", { position: bet.position, bet: t(`spot.${bet.settles_on}`) }) : code;
-}
-
 function acceptedWords(wager) {
   const deposit = wager.hold_minor - wager.stake_minor;
-  const values = { bet: spotLabel(wager.bet), stake: money.full(wager.stake_minor), hold: money.full(wager.hold_minor), deposit: money.full(deposit) };
+  const values = { bet: betWords(wager.bet), stake: money.full(wager.stake_minor), hold: money.full(wager.hold_minor), deposit: money.full(deposit) };
   return t(deposit > 0 ? "play.accepted_deposit" : "play.accepted", values);
 }
 
@@ -276,7 +292,7 @@ function listenToBets() {
   bets.addEventListener("change", () => felt && draw());
   bets.addEventListener("wallet", (event) => drawWallet({ balance_minor: event.detail.balance_minor, held_minor: event.detail.held_minor }));
   bets.addEventListener("accepted", (event) => say("ok", acceptedWords(event.detail)));
-  bets.addEventListener("undone", (event) => say("info", t("play.undone", { bet: spotLabel(event.detail.bet), stake: money.full(event.detail.stake_minor) })));
+  bets.addEventListener("undone", (event) => say("info", t("play.undone", { bet: betWords(event.detail.bet), stake: money.full(event.detail.stake_minor) })));
   bets.addEventListener("unknown", () => say("warn", t("play.unknown")));
   bets.addEventListener("refused", (event) => say("bad", errorText(event.detail.error, me.currency)));
   $("#undo").addEventListener("click", () => bets.undo());
@@ -318,7 +334,7 @@ function makeChips(about) {
 
 function drawLimits(about) {
   const kinds = new Map(about.bets.map((bet) => [bet.settles_on, bet]));
-  const rows = [...kinds].map(([kind, bet]) => [t(`spot.${kind}`), t("play.limit_range", { min: money.full(bet.min_minor), max: money.full(bet.max_minor) })]);
+  const rows = [...kinds.values()].map((bet) => [kindWords(bet), t("play.limit_range", { min: money.full(bet.min_minor), max: money.full(bet.max_minor) })]);
   const limits = about.limits ?? {};
   if (limits.player_max_minor) rows.push([t("play.limit_player"), money.full(limits.player_max_minor)]);
   if (limits.table_max_minor) rows.push([t("play.limit_table"), money.full(limits.table_max_minor)]);
@@ -336,7 +352,7 @@ function showVideo(about) {
 
 function setUp() {
   me.currency = feed.about.currency ?? me.currency;
-  felt = makeFelt($("#hands"), feed.about.bets, (bet) => place(bet));
+  felt = makeFelt($("#hands"), feed.about, (bet) => place(bet));
   makeChips(feed.about);
   drawLimits(feed.about);
   showVideo(feed.about);
@@ -365,6 +381,7 @@ async function start() {
     draw();
   });
   drawWallet(await get("/api/me").catch(() => ({})));
+  if (me.play_money) room = startPlayMoney({ live, bets, me, money: money.full, table, onChange: () => felt && draw() });
   live.watch(table);
   live.start();
   drawConnected();

@@ -22,6 +22,9 @@ export function axis({ ink, grid }, more = {}) {
 /** Figures of a money axis: whole major units, grouped, never of one figure width. */
 export const plainNumbers = (_, values) => values.map((value) => value.toLocaleString(language));
 
+/** Steps of an axis that counts: never half a round. */
+export const WHOLE = [1, 2, 5].flatMap((step) => [step, step * 10, step * 100, step * 1000, step * 10_000]).sort((a, b) => a - b);
+
 /** Bars beside one another: `side` -1 left, 1 right of the value, 0 on it. */
 export const bars = (share, side = 0) => uPlot.paths.bars({ size: [share, 40], align: side });
 
@@ -40,5 +43,6 @@ export function onLookChange(redraw) {
     waiting = setTimeout(redraw, REDRAW_MS);
   };
   addEventListener("resize", soon);
+  matchMedia("(prefers-color-scheme: light)").addEventListener("change", soon);
   new MutationObserver(soon).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 }

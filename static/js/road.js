@@ -1,7 +1,10 @@
-// The road: one row a position, one mark a round. Shape says what colour says.
+// The road of a shoe. A game by position has a row a hand and one mark a round; a two-sided game
+// has its plates (road_sides.js). Shape says what colour says.
 
+import { positionShort } from "./bet_words.js";
 import { h, s } from "./dom.js";
 import { t } from "./i18n.js";
+import { beadShape, roundWords, twoSided } from "./road_sides.js";
 
 const SIZE = 26;
 const ROUNDS_MAX = 60;
@@ -23,34 +26,36 @@ export function markWords({ result, rings }) {
   return [t(`road.${result}`), ...rings.map((ring) => t(`road.${ring}`))].join(", ");
 }
 
-function legend() {
-  const samples = [
-    [{ result: "win", rings: [] }, "road.win"],
-    [{ result: "lose", rings: [] }, "road.lose"],
-    [{ result: "tie", rings: [] }, "road.tie"],
-    [{ result: "win", rings: ["flush"] }, "road.flush"],
-    [{ result: "win", rings: ["pair"] }, "road.pair"],
-  ];
-  return h(
-    "ul",
-    { class: "plain road-legend" },
-    ...samples.map(([mark, key]) => h("li", {}, markShape(mark), h("span", { text: t(key) }))),
-  );
+const markOf = (round, position) => round.marks.find((one) => one.position === position);
+
+function row(position, rounds) {
+  const marks = rounds.map((round) => markOf(round, position));
+  return h("div", { class: "road-row" }, h("span", { class: "road-name", text: positionShort(position) }), ...marks.map((mark) => (mark ? markShape(mark) : h("span", { class: "mark-box" }))));
 }
 
-function textTable(positions, rounds) {
-  const head = h("tr", {}, h("th", { scope: "col", text: t("road.round") }), ...positions.map((name) => h("th", { scope: "col", text: name })));
-  const rows = rounds.map((round) =>
-    h(
-      "tr",
-      {},
-      h("th", { scope: "row", class: "number", text: String(round.number) }),
-      ...positions.map((name) => {
-        const mark = round.marks.find((one) => one.position === name);
-        return h("td", { text: mark ? markWords(mark) : "–" });
-      }),
-    ),
-  );
+/** How a road by position is drawn, explained and read out. */
+const byPosition = {
+  draw: (rounds, positions) => h("div", { class: "road-grid", "aria-hidden": "true", tabindex: "-1" }, ...positions.map((position) => row(position, rounds.slice(-ROUNDS_MAX)))),
+  samples: () => [
+    [markShape({ result: "win", rings: [] }), "road.win"],
+    [markShape({ result: "lose", rings: [] }), "road.lose"],
+    [markShape({ result: "tie", rings: [] }), "road.tie"],
+    [markShape({ result: "win", rings: ["flush"] }), "road.flush"],
+    [markShape({ result: "win", rings: ["pair"] }), "road.pair"],
+  ],
+  heads: (positions) => positions.map(positionShort),
+  cells: (round, positions) => positions.map((position) => markOf(round, position)).map((mark) => (mark ? markWords(mark) : "–")),
+};
+
+const KINDS = { by_position: byPosition, two_sided: twoSided };
+
+function legend(road) {
+  return h("ul", { class: "plain road-legend" }, ...road.samples().map(([shape, key]) => h("li", {}, shape, h("span", { text: t(key) }))));
+}
+
+function textTable(road, rounds, positions) {
+  const head = h("tr", {}, h("th", { scope: "col", text: t("road.round") }), ...road.heads(positions).map((name) => h("th", { scope: "col", text: name })));
+  const rows = rounds.map((round) => h("tr", {}, h("th", { scope: "row", class: "number", text: String(round.number) }), ...road.cells(round, positions).map((text) => h("td", { text }))));
   return h(
     "details",
     { class: "road-text" },
@@ -59,30 +64,28 @@ function textTable(positions, rounds) {
   );
 }
 
-/** Draw the road of this shoe, oldest round left, newest always in sight. */
-export function drawRoad(element, road, positions) {
-  const key = `${road.length}/${road.at(-1)?.number ?? 0}/${positions.join()}`;
+/** Draw the road of this shoe, oldest round left, newest always in sight; `kind` is the game's. */
+export function drawRoad(element, rounds, positions, kind = "by_position") {
+  const key = `${kind}/${rounds.length}/${rounds.at(-1)?.number ?? 0}/${positions.join()}`;
   if (element.dataset.key === key) return;
   const wasOpen = element.querySelector("details")?.open ?? false;
   element.dataset.key = key;
-  const rounds = road.slice(-ROUNDS_MAX);
+  const road = KINDS[kind];
   if (!rounds.length) {
-    element.replaceChildren(h("p", { class: "muted", text: t("road.empty") }), legend());
+    element.replaceChildren(h("p", { class: "muted", text: t("road.empty") }), legend(road));
     return;
   }
-  const row = (name) =>
-    h(
-      "div",
-      { class: "road-row" },
-      h("span", { class: "road-name", text: name }),
-      ...rounds.map((round) => {
-        const mark = round.marks.find((one) => one.position === name);
-        return mark ? markShape(mark) : h("span", { class: "mark-box" });
-      }),
-    );
-  const grid = h("div", { class: "road-grid", "aria-hidden": "true", tabindex: "-1" }, ...positions.map(row));
-  const table = textTable(positions, rounds);
+  const table = textTable(road, rounds, positions);
   table.open = wasOpen;
-  element.replaceChildren(grid, legend(), table);
-  grid.scrollLeft = grid.scrollWidth;
+  element.replaceChildren(road.draw(rounds, positions), legend(road), table);
+  for (const grid of element.querySelectorAll(".road-grid")) grid.scrollLeft = (Number(grid.dataset.used) || grid.scrollWidth) - grid.clientWidth;
+}
+
+/** The latest marks for a list of tables: whose they are (a hand, or none), and each with its words. */
+export function latestMarks(rounds, kind, count) {
+  const latest = rounds.filter((round) => round.marks.length > 0).slice(-count);
+  if (kind === "two_sided") return { name: "", marks: latest.map((round) => ({ shape: beadShape(round), words: roundWords(round) })) };
+  const position = latest.at(-1)?.marks[0].position;
+  const marks = latest.map((round) => markOf(round, position)).filter(Boolean);
+  return { name: position ? positionShort(position) : "", marks: marks.map((mark) => ({ shape: markShape(mark), words: markWords(mark) })) };
 }

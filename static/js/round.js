@@ -1,11 +1,13 @@
 // One round on its own page: every card, wager and event, and its void while it runs.
 
 import { get, look } from "./api.js";
+import { positionShort } from "./bet_words.js";
 import { actionButtons, perform } from "./drawer.js";
 import { $, h } from "./dom.js";
 import { errorText } from "./errors.js";
-import { handWords, positionShort } from "./felt.js";
+import { handWords } from "./felt.js";
 import { cardChip } from "./cards.js";
+import { either, t } from "./i18n.js";
 import { Live } from "./live.js";
 import { notify } from "./page.js";
 import { cardsTable, pairs, roundFacts, wagersTable } from "./roundview.js";
@@ -23,18 +25,19 @@ let feed = null;
 
 const say = (kind, text) => notify(message, kind, text);
 
-function summary(round) {
+function summary(round, game) {
   const hands = round.hands.map((hand) =>
     h("li", {}, h("b", { text: positionShort(hand.position) }), ...hand.cards.filter(Boolean).map(cardChip), h("span", { class: "small muted", text: handWords(hand) })),
   );
-  $("#summary").replaceChildren(pairs(roundFacts(round, currency)), h("ul", { class: "plain drawer-hands" }, ...hands));
+  const facts = [[t("pit.table"), table], [t("pit.game"), either(`game.${game}`, "game.other")], ...roundFacts(round, currency)];
+  $("#summary").replaceChildren(pairs(facts), h("ul", { class: "plain drawer-hands" }, ...hands));
 }
 
 async function load() {
   try {
     const [answer, { wagers }] = await Promise.all([look(`/api/rounds/${id}`), look(`/api/rounds/${id}/wagers`)]);
     table = answer.table;
-    summary(answer.round);
+    summary(answer.round, answer.game);
     $("#cards").replaceChildren(cardsTable(answer.round, answer.events));
     $("#wagers").replaceChildren(wagersTable(wagers, currency));
     $("#timeline").replaceChildren(timeline(answer.events, currency));

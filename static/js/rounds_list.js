@@ -37,7 +37,7 @@ export function makeRounds({ currency, onRounds }) {
 
   function draw() {
     const heads = [[t("pit.round")], [t("round.opened"), true], [t("round.phase")], [t("round.count"), true], [t("round.turnover"), true], [t("round.ggr"), true]];
-    list.replaceChildren(dataTable(heads, rounds.map(row), { label: t("pit.rounds"), empty: t("pit.no_round") }));
+    list.replaceChildren(dataTable(heads, rounds.map(row), { label: t("pit.rounds"), empty: t("pit.no_round"), stacks: true }));
     setShown(more, next !== null);
   }
 

@@ -1,22 +1,26 @@
 // One round, to its last card and wager: tables shared by the pit's drawer and the round's page.
 
+import { betWords, positionShort } from "./bet_words.js";
 import { cardChip } from "./cards.js";
 import { formatTime } from "./clock.js";
 import { h } from "./dom.js";
-import { positionShort } from "./felt.js";
 import { has, language, reasonWords, t } from "./i18n.js";
 import { formatMoney, formatNumber } from "./money.js";
 
 const SHORT = 12;
 
-/** A table in a frame that scrolls by itself; words in its place when it has no rows. */
-export function dataTable(heads, rows, { label, empty }) {
+/**
+ * A table in a frame that scrolls by itself; words in its place when it has no rows. One that
+ * `stacks` shows every row as a block of named values where it is too narrow for columns.
+ */
+export function dataTable(heads, rows, { label, empty, stacks = false }) {
   if (!rows.length) return h("p", { class: "muted", text: empty });
+  if (stacks) for (const row of rows) [...row.cells].forEach((one, index) => one.setAttribute("data-label", heads[index][0]));
   const head = h("tr", {}, ...heads.map(([text, numeric]) => h("th", { scope: "col", class: typeof numeric === "string" ? numeric : numeric ? "number" : null, text })));
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
-    h("table", { class: "data" }, h("thead", {}, head), h("tbody", {}, ...rows)),
+    h("table", { class: stacks ? "data stacks" : "data" }, h("thead", {}, head), h("tbody", {}, ...rows)),
   );
 }
 
@@ -42,10 +46,10 @@ export function cardsTable(round, events) {
       cell(event ? formatTime(event.at_ms) : null, true),
       h("td", {}, face ? cardChip(face.card) : h("span", { class: "muted", text: t("round.sealed") })),
       cell(face ? String(face.serial) : null, true),
-      h("td", { class: "code", title: card.commitment, text: `${card.commitment.slice(0, SHORT)}…` }),
+      h("td", { class: "code wide-only", title: card.commitment, text: `${card.commitment.slice(0, SHORT)}…` }),
     );
   });
-  const heads = [[t("round.place")], [t("round.read_at"), true], [t("round.card")], [t("round.serial"), true], [t("round.commitment")]];
+  const heads = [[t("round.place")], [t("round.read_at"), true], [t("round.card")], [t("round.serial"), true], [t("round.commitment"), "wide-only"]];
   return dataTable(heads, rows, { label: t("round.cards"), empty: t("round.no_cards") });
 }
 
@@ -66,12 +70,7 @@ export function wagersTable(wagers, currency) {
     ),
   );
   const heads = [[t("round.at"), true], [t("round.player")], [t("round.bet")], [t("round.stake"), true], [t("round.hold"), true], [t("round.ended")], [t("round.payout"), true]];
-  return dataTable(heads, rows, { label: t("round.wagers"), empty: t("round.no_wagers") });
-}
-
-export function betWords(code) {
-  const [position, kind = "main"] = code.split("_");
-  return t("result.where", { position: position.toUpperCase(), bet: t(`spot.${kind}`) });
+  return dataTable(heads, rows, { label: t("round.wagers"), empty: t("round.no_wagers"), stacks: true });
 }
 
 /** What a void gives back: open wagers and the sum of their holds. */

@@ -4,14 +4,14 @@ import { get, newId, post, postUntilAnswered } from "./api.js";
 import { cardChip } from "./cards.js";
 import { formatAge, formatTime, secondsLeft } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
-import { $, h, icon, setShown, setText } from "./dom.js";
+import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
-import { language, otherLanguage, t, tn } from "./i18n.js";
+import { has, language, otherLanguage, t, tn } from "./i18n.js";
 import { guardKeys } from "./keys.js";
 import { Live } from "./live.js";
 import { announce, drawConnection } from "./page.js";
 import { soundFailed, soundRead } from "./sound.js";
-import { countRows, faultWords, needsCard, positionWords, primaryAction, stepWords, stripCells } from "./station_view.js";
+import { callWords, countRows, faultWords, needsCard, noCardYet, positionWords, primaryAction, stepWords, stripCells, stripLayout, totals } from "./station_view.js";
 
 const TICK_MS = 200;
 const HEARTBEAT_MS = 2000;
@@ -20,7 +20,7 @@ const main = $("#main");
 const table = main.dataset.table;
 const person = Number(main.dataset.person);
 const live = new Live();
-const own = { t, language };
+const own = { t, has, language };
 const other = otherLanguage();
 
 let feed = null;
@@ -38,6 +38,7 @@ function draw() {
   if (!now) return;
   drawHead(now);
   drawSay(now);
+  drawCalls(now);
   drawFault(now);
   drawStrip(now);
   drawCounts(now);
@@ -53,17 +54,41 @@ function drawHead(now) {
 }
 
 function instruction(now) {
-  return seated() || ["held", "stopped"].includes(now.instruction.code) ? now.instruction : { code: "take_seat" };
+  if (!seated() && !["held", "stopped"].includes(now.instruction.code)) return { code: "take_seat" };
+  return { ...now.instruction, scan_at: feed.about?.scan_at };
 }
 
 function drawSay(now) {
   const step = instruction(now);
   main.dataset.tone = ["held", "stopped", "rescan", "locked", "link_lost"].includes(step.code) ? "alert" : "";
-  setText($("#instruction"), stepWords(own, step));
-  const otherText = $("#instruction-other");
-  otherText.lang = other.language;
-  setText(otherText, stepWords(other, step));
+  setText($("#instruction-step"), stepWords(own, step));
+  $("#instruction-other").lang = other.language;
+  setText($("#instruction-other-step"), stepWords(other, step));
   setText($("#next"), step.next ? t("station.next", { step: stepWords(own, step.next, "_short") }) : "");
+}
+
+/** What the dealer calls out, for the one who sits here. */
+const calls = (words, now) => (seated() ? callWords(words, now) : { calls: [], result: "" });
+
+function drawCalls(now) {
+  const { calls: said, result } = calls(own, now);
+  const again = calls(other, now);
+  // A call is never broken, and the dot between two stays with the first.
+  const dotted = said.map((words, index) => (index < said.length - 1 ? `${words} ·` : words));
+  renderOnce($("#calls"), dotted.join(" "), () => dotted.flatMap((text, index) => (index ? [" ", h("span", { text })] : h("span", { text }))));
+  setText($("#result"), result);
+  $("#calls-other").lang = other.language;
+  setText($("#calls-other"), [...again.calls, again.result].filter(Boolean).join(" · "));
+  const hands = totals(now);
+  renderOnce($("#totals"), JSON.stringify(hands.map((hand) => [hand.position, hand.points])), () =>
+    hands.map((hand) => h("div", { class: "total", "data-testid": `total-${hand.position}` }, h("dt", { text: positionWords(own, hand.position) }), " ", h("dd", { class: "number", text: hand.points }))),
+  );
+}
+
+/** How long no card may be drawn, in front of the instruction that says so. */
+function openWords(words, now) {
+  const seconds = secondsLeft(now.round.window_closes_ms, live.clock.now());
+  return `${seconds ? words.t("step.wait_clock", { seconds }) : words.t("step.wait_closing")} `;
 }
 
 function phaseWords(now) {
@@ -72,7 +97,9 @@ function phaseWords(now) {
     return seconds ? t("station.phase.betting", { seconds }) : t("station.phase.closing");
   }
   if (now.round?.interrupted && now.phase !== "settled" && now.phase !== "void") return t("station.phase.interrupted");
-  return now.round ? t(`station.phase.${now.phase}`) : t("station.phase.idle");
+  // Cards that are dealt open open no hands: nothing but the close is to be said.
+  const phase = now.phase === "reveal" && now.instruction.code !== "reveal" ? "no_more_bets" : now.phase;
+  return now.round ? t(`station.phase.${phase}`) : t("station.phase.idle");
 }
 
 function drawFault(now) {
@@ -84,20 +111,25 @@ function drawFault(now) {
 }
 
 function drawStrip(now) {
-  const cells = stripCells(now, feed.about?.bets ?? []);
-  const key = JSON.stringify(cells);
+  const places = feed.about?.places ?? [];
+  const cells = stripCells(now, places);
   const strip = $("#strip");
-  if (strip.dataset.key === key) return;
-  strip.dataset.key = key;
-  strip.replaceChildren(
-    ...cells.map((cell) =>
-      h(
-        "li",
-        { class: "cell", "data-state": cell.state, "data-testid": `cell-${cell.position}-${cell.index + 1}`, "aria-label": t(`station.cell.${cell.state}`, { position: cell.position, card: cell.index + 1 }), "aria-current": cell.state === "now" ? "step" : null },
-        h("span", { class: "cell-name", text: cell.position }),
-        h("span", { class: "cell-mark" }, cellMark(cell)),
-      ),
-    ),
+  renderOnce(strip, JSON.stringify(cells), () => cells.map(cellItem));
+  const layout = stripLayout(places);
+  strip.style.setProperty("--columns", layout.columns);
+  strip.style.setProperty("--columns-phone", layout.phoneColumns);
+  strip.dataset.byHand = String(layout.byHand);
+  strip.dataset.words = String(layout.words);
+}
+
+function cellItem(cell) {
+  const words = positionWords(own, cell.position);
+  return h(
+    "li",
+    { class: "cell", "data-state": cell.state, "data-testid": `cell-${cell.position}-${cell.number}`, "aria-label": t(`station.cell.${cell.state}`, { position: words, card: cell.number }), "aria-current": cell.state === "now" ? "step" : null },
+    h("span", { class: "cell-name cell-word", text: words }),
+    h("span", { class: "cell-name cell-code", text: cell.position, "aria-hidden": "true" }),
+    h("span", { class: "cell-mark" }, cellMark(cell)),
   );
 }
 
@@ -106,6 +138,7 @@ function cellMark(cell) {
   if (cell.state === "read") return icon("check");
   if (cell.state === "now") return icon("scan-line");
   if (cell.state === "fault") return icon("triangle-alert");
+  if (cell.state === "empty") return h("span", { class: "cell-none", text: t("station.no_card") });
   return h("span", { text: "–", "aria-hidden": "true" });
 }
 
@@ -137,7 +170,11 @@ function drawKeys(now) {
 function tick() {
   const now = view();
   if (!now) return;
-  setText($("#phase"), phaseWords(now));
+  const waits = noCardYet(instruction(now));
+  setText($("#phase"), waits ? "" : phaseWords(now));
+  $("#phase").dataset.phase = now.phase;
+  setText($("#instruction-clock"), waits ? openWords(own, now) : "");
+  setText($("#instruction-other-clock"), waits ? openWords(other, now) : "");
   const betting = now.phase === "betting";
   const seconds = betting ? secondsLeft(now.round.window_closes_ms, live.clock.now()) : null;
   setText($("#countdown"), betting ? String(seconds) : "");
@@ -260,7 +297,8 @@ async function goAway(event) {
 function repeat() {
   const now = view();
   if (!now) return;
-  announce(`${stepWords(own, instruction(now))}. ${stepWords(other, instruction(now))}`);
+  const spoken = (words) => [...calls(words, now).calls, calls(words, now).result, stepWords(words, instruction(now))];
+  announce([...spoken(own), ...spoken(other)].filter(Boolean).join(". "));
   const say_ = $(".say");
   say_.classList.remove("again");
   requestAnimationFrame(() => requestAnimationFrame(() => say_.classList.add("again")));
@@ -271,7 +309,7 @@ function heard(envelope) {
   const { kind, body, at_ms: atMs } = envelope;
   if (kind === "CardDrawn") {
     soundRead();
-    const where = body.position === "burn" ? t("station.read_burn") : t("station.read", { position: body.position, card: body.index + 1 });
+    const where = body.position === "burn" ? t("station.read_burn") : t("station.read", { position: positionWords(own, body.position), card: body.index + 1 });
     $("#read").replaceChildren(icon("circle-check"), h("span", { text: `${where} ${formatTime(atMs)}` }));
   }
   if (["ReadFailed", "CardHeld", "LinkLost"].includes(kind)) soundFailed();

@@ -1,6 +1,8 @@
 // What the station says and offers, worked out from the public view. Pure: no page, no network.
 
-const CARDS_EACH = 2;
+const FEW = 6;
+const ROW_MAX = 12;
+const ROW_MAX_PHONE = 6;
 
 /** The words of a step in one language; `ending` picks the short form of the next step. */
 export function stepWords(language, step, ending = "") {
@@ -8,15 +10,50 @@ export function stepWords(language, step, ending = "") {
   const position = step.position ? positionWords(language, step.position) : "";
   const link = step.link ? t(`link.${step.link}`) : "";
   const values = { ...step, position, link, next: "" };
-  const key = step.code === "rescan" && !step.position ? "step.rescan_plain" : `step.${step.code}`;
+  const key = stepKey(step);
   const short = `${key}${ending}`;
   const text = t(short, values);
   return text === short && ending ? t(key, values) : text;
 }
 
-/** A position as it is said at the table: "P3", "Banker". */
-export function positionWords({ t }, position) {
-  return position === "B" ? t("position.banker_step") : position;
+function stepKey(step) {
+  // The first card of a shoe, or one that is verified, lies nowhere on the table.
+  if (step.code === "rescan" && (!step.position || ["first", "verify"].includes(step.position))) return "step.rescan_plain";
+  if (noCardYet(step)) return step.scan_at === "reveal" ? "step.wait_open" : "step.wait_deal";
+  return `step.${step.code}`;
+}
+
+/** True while bets run at a table whose next card lies open at once: it would tell who wins. */
+export const noCardYet = (step) => step.code === "wait_close" && Boolean(step.next);
+
+/** A position as it is said at the table: "P3", "Player", "Banker". */
+export function positionWords({ t, has }, position) {
+  return has(`position.${position}`) ? t(`position.${position}`) : position;
+}
+
+const over = (view) => view.phase === "settled" || ["reveal", "settling"].includes(view.instruction.code);
+
+/**
+ * What the dealer calls out now, in words, and how the round ended: "Banker wins 7 over 5". The
+ * last call of a round that is dealt names its winner.
+ */
+export function callWords(language, view) {
+  const keys = (view.phase === "void" ? [] : view.round?.calls ?? []).map((code) => `call.${view.game}.${code}`);
+  const words = keys.filter(language.has).map((key) => language.t(key));
+  const ended = words.length > 0 && over(view);
+  return { calls: ended ? words.slice(0, -1) : words, result: ended ? resultWords(language, view, words.at(-1)) : "" };
+}
+
+function resultWords({ t }, view, call) {
+  const points = totals(view).map((hand) => Number(hand.points)).sort((a, b) => b - a);
+  if (points.length !== 2 || points.some(Number.isNaN)) return call;
+  const [high, low] = points;
+  return high === low ? t("call.result_equal", { call, points: high }) : t("call.result_over", { call, high, low });
+}
+
+/** The hands that lie open, with what they are worth. */
+export function totals(view) {
+  return (view.phase === "void" ? [] : view.round?.hands ?? []).filter((hand) => hand.points !== null);
 }
 
 /** What failed and what to do, or null. A held card names its fault, never its face. */
@@ -35,23 +72,36 @@ export function needsCard(view) {
   return ["deal", "burn", "burn_one", "turn_first_card", "verify_cards", "rescan"].includes(view.instruction.code);
 }
 
-/** The twelve places of the deal: `read`, `open` (with its card), `now`, `fault` or `none`. */
-export function stripCells(view, bets) {
-  const players = [...new Set(bets.map((bet) => bet.position))];
-  const order = [...(players.length ? players : ["P1", "P2", "P3", "P4", "P5"]), "B"];
+/**
+ * The places of the deal in its order: `read`, `open` (with its card), `now`, `fault`, `none`, or
+ * `empty`: the deal went past it, no card belongs there.
+ */
+export function stripCells(view, places) {
   const hands = new Map((view.round?.hands ?? []).map((hand) => [hand.position, hand]));
   const due = ["deal", "rescan"].includes(view.instruction.code) ? view.instruction : null;
-  const cells = [];
-  for (let index = 0; index < CARDS_EACH; index += 1) {
-    for (const position of order) {
-      const hand = hands.get(position);
-      const card = hand?.cards[index] ?? null;
-      const read = Boolean(hand) && index < hand.count;
-      const now = due !== null && due.position === position && due.card === index + 1;
-      cells.push({ position, index, card, state: card ? "open" : read ? "read" : now ? due.code === "rescan" ? "fault" : "now" : "none" });
-    }
-  }
+  const cells = places.map(({ position, card: number }) => {
+    const hand = hands.get(position);
+    const card = hand?.cards[number - 1] ?? null;
+    const read = Boolean(hand) && number <= hand.count;
+    const now = due !== null && due.position === position && due.card === number;
+    return { position, number, card, state: card ? "open" : read ? "read" : now ? due.code === "rescan" ? "fault" : "now" : "none" };
+  });
+  const reached = view.round && over(view) ? cells.length : cells.findLastIndex((cell) => cell.state !== "none");
+  for (const cell of cells.slice(0, Math.max(reached, 0))) if (cell.state === "none") cell.state = "empty";
   return cells;
+}
+
+/** How the strip is laid out: one row on a wide screen; on a phone a row a hand where two play. */
+export function stripLayout(places) {
+  const positions = new Set(places.map((place) => place.position)).size;
+  const rows = Math.ceil(places.length / ROW_MAX);
+  const byHand = positions === 2;
+  return {
+    columns: Math.ceil(places.length / rows) || 1,
+    phoneColumns: byHand ? Math.ceil(places.length / positions) : Math.min(positions || 1, ROW_MAX_PHONE),
+    byHand,
+    words: places.length <= FEW,
+  };
 }
 
 /** Where every card of the shoe is. A value of null is written as words. */

@@ -1,9 +1,9 @@
 // A round's events as sentences. Bodies are public: a card that is still sealed is not in them.
 
+import { positionShort } from "./bet_words.js";
 import { cardChip } from "./cards.js";
 import { formatTime } from "./clock.js";
 import { h } from "./dom.js";
-import { positionShort } from "./felt.js";
 import { either, has, language, reasonWords, t, tn } from "./i18n.js";
 import { formatMoney } from "./money.js";
 import { dataTable, placeWords } from "./roundview.js";
@@ -43,8 +43,16 @@ function values(body, currency) {
   };
 }
 
-/** Which sentence tells an event: most kinds have one, some differ by what happened. */
-export function sentence({ kind, body }) {
+/** True when a card was opened as it was read: it lies face up on the table. */
+function dealtOpen({ kind, body }, next) {
+  const cards = kind === "CardDrawn" && next?.kind === "CardsRevealed" ? next.body.cards : [];
+  return cards.some((card) => card.position === body.position && card.index === body.index);
+}
+
+/** Which sentence tells an event: most kinds have one, some differ by what happened, or came next. */
+export function sentence(event, next = null) {
+  const { kind, body } = event;
+  if (dealtOpen(event, next)) return "told.CardDrawn_open";
   if (kind === "CardVerified" && body.problem) return "told.CardVerified_problem";
   if (kind === "VerificationEnded" && !body.complete) return "told.VerificationEnded_open";
   if (kind === "ReadFailed" && !placeOf(body)) return "told.ReadFailed_plain";
@@ -53,8 +61,8 @@ export function sentence({ kind, body }) {
 }
 
 /** What happened, as a row of nodes; empty for a kind that a newer studio may have added. */
-export function eventWords(event, currency) {
-  const key = sentence(event);
+export function eventWords(event, currency, next = null) {
+  const key = sentence(event, next);
   const told = values(event.body, currency);
   const text = has(key) ? (typeof event.body.count === "number" ? tn(key, event.body.count, told) : t(key, told)) : "";
   const faces = event.kind === "FirstCardTurned" ? [cardChip(event.body.card)] : opened(event.body.cards ?? []);
@@ -63,13 +71,13 @@ export function eventWords(event, currency) {
 
 /** Every event in order. */
 export function timeline(events, currency) {
-  const rows = events.map((event) =>
+  const rows = events.map((event, index) =>
     h(
       "tr",
       {},
       h("td", { class: "number", text: String(event.seq) }),
       h("td", { class: "number", text: formatTime(event.at_ms) }),
-      h("td", {}, h("div", { class: "told" }, h("b", { text: either(`event.${event.kind}`, "event.other", { kind: event.kind }) }), ...eventWords(event, currency))),
+      h("td", {}, h("div", { class: "told" }, h("b", { text: either(`event.${event.kind}`, "event.other", { kind: event.kind }) }), ...eventWords(event, currency, events[index + 1]))),
       h("td", { class: "code wide-only", title: event.hash ?? "", text: event.hash ? `${event.hash.slice(0, 8)}…` : "" }),
     ),
   );

@@ -1,17 +1,17 @@
 // The player's check: do the opened cards match what was promised while they lay face down?
 
+import { positionShort } from "./bet_words.js";
 import { cardChip } from "./cards.js";
 import { checkRound, countRows } from "./commitment.js";
 import { $, h, icon, setText } from "./dom.js";
-import { t } from "./i18n.js";
-import { positionShort } from "./felt.js";
+import { t, tn } from "./i18n.js";
 
 const SHORT = 10;
 
 function verdict(counts) {
   if (counts.total === 0) return ["info", t("verify.none")];
   if (counts.differs) return ["bad", t("verify.differs", { count: counts.differs })];
-  if (counts.match === 0) return ["info", t("verify.sealed", { count: counts.sealed })];
+  if (counts.match === 0) return ["info", tn("verify.sealed", counts.sealed)];
   if (counts.sealed) return ["info", t("verify.part", { match: counts.match, total: counts.total })];
   return ["ok", t("verify.match", { match: counts.match, total: counts.total })];
 }

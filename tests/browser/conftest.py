@@ -9,6 +9,7 @@ import argon2
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from studio.games import GAMES, by_code
 from studio.services.people import LoginPolicy, PeopleService
 from studio.store.people import SqlPeopleUnits
 from studio.store.units import SqlUnits
@@ -35,6 +36,7 @@ def make_people(units: SqlUnits) -> PeopleService:
             idle_ms=3_600_000, lifetime_ms=3_600_000, failures_max=5, window_ms=1_000
         ),
         languages=("en", "ja"),
+        games=tuple(by_code(GAMES)),
     )
 
 

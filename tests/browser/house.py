@@ -4,7 +4,7 @@ import json
 import secrets
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,8 @@ from studio.demo.client import DoorClient
 from studio.demo.processes import Processes, free_port, wait_until_ready
 from studio.demo.world import manifest
 from studio.domain.game import Json
+from studio.domain.money import CURRENCIES
+from studio.games import GAMES, by_code
 from studio.services.people import NewPerson, PeopleService
 from studio.services.ports import Actor, DeckSet, Role
 from studio.store.engine import make_engine
@@ -49,8 +51,8 @@ logins_per_minute = 10000
 TABLE = """
 [tables.{code}]
 name = "{name}"
-game = "pok_deng"
-currency = "JPY"
+game = "{game}"
+currency = "{currency}"
 decks = 8
 window_ms = {window_ms}
 cut_depth_min = 60
@@ -59,19 +61,28 @@ deck_sets = [{deck_set}]
 player_max_minor = 60000
 table_max_minor = 5000000
 
-[tables.{code}.limits.main]
-min_minor = 100
-max_minor = 50000
-
-[tables.{code}.limits.pair]
-min_minor = 100
-max_minor = 20000
-
 [tables.{code}.links]
 scanner_lost_ms = {lost_ms}
 station_lost_ms = {lost_ms}
 video_lost_ms = {lost_ms}
 """
+
+LIMITS = """
+[tables.{code}.limits.{kind}]
+min_minor = 100
+max_minor = {max_minor}
+"""
+
+OPTIONS = """
+[tables.{code}.options]
+{options}
+"""
+
+LIMITS_MAX_MINOR = {
+    "pok_deng": {"main": 50_000, "pair": 20_000},
+    "baccarat": {"player": 50_000, "banker": 50_000, "tie": 20_000, "pair": 20_000},
+}
+"""The most on one bet, by game and kind of bet."""
 
 SCANNER = """
 [camera]
@@ -100,12 +111,30 @@ class Plan:
     dealer: str
     window_ms: int
     name: str = "Pok Deng"
+    game: str = "pok_deng"
+    options: Mapping[str, Json] = field(default_factory=dict)
 
 
 PLANS = (
     Plan(code="T1", dealer="sato", window_ms=8_000),
     Plan(code="T2", dealer="mori", window_ms=60_000),
     Plan(code="T3", dealer="abe", window_ms=4_000),
+    Plan(
+        code="T4",
+        dealer="endo",
+        window_ms=8_000,
+        name="Baccarat",
+        game="baccarat",
+        options={"pair_bets": True},
+    ),
+    Plan(
+        code="T5",
+        dealer="fujii",
+        window_ms=60_000,
+        name="Baccarat",
+        game="baccarat",
+        options={"pair_bets": True, "tie_gross": 9},
+    ),
 )
 
 
@@ -131,7 +160,10 @@ class House:
     def new_player(
         self, *, language: str = "en", purse_minor: int = PURSE_MINOR, name: str | None = None
     ) -> str:
-        """Add a player with money, as an administrator does; return the user name."""
+        """Add a player with money, as an administrator does; return the user name.
+
+        With `purse_minor=0` no cash is paid in: in a house of play money the studio fills purses.
+        """
         name = name or f"p{secrets.token_hex(5)}"
         body = {
             "username": name,
@@ -142,6 +174,8 @@ class House:
         }
         admin = self.door("admin")
         person = admin.post("/api/people", body)["person"]
+        if not purse_minor:
+            return name
         cash = {
             "id": str(uuid.uuid4()),
             "player_id": person["id"],
@@ -183,6 +217,7 @@ def _prepare(units: SqlUnits, people: PeopleService, *, deck_sets: int) -> None:
                 role=role,
                 password=PASSWORD,
                 language="en",
+                games=frozenset(by_code(GAMES) if role is Role.DEALER else ()),
             ),
         )
     with units.write() as unit:
@@ -191,18 +226,31 @@ def _prepare(units: SqlUnits, people: PeopleService, *, deck_sets: int) -> None:
         unit.commit()
 
 
-def _write_settings(folder: Path, url: str, plans: tuple[Plan, ...]) -> None:
-    tables = [
-        TABLE.format(
-            code=plan.code,
-            name=f"{plan.name} {number}",
-            window_ms=plan.window_ms,
-            deck_set=number,
-            lost_ms=PATIENT_MS,
-        )
-        for number, plan in enumerate(plans, 1)
-    ]
-    (folder / "studio.toml").write_text(SETTINGS + "".join(tables))
+def _table(plan: Plan, number: int, currency: str) -> str:
+    kinds = LIMITS_MAX_MINOR[plan.game].items()
+    # JSON writes flags and numbers as TOML does.
+    options = "\n".join(f"{name} = {json.dumps(value)}" for name, value in plan.options.items())
+    return "".join(
+        [
+            TABLE.format(
+                code=plan.code,
+                name=f"{plan.name} {number}",
+                game=plan.game,
+                currency=currency,
+                window_ms=plan.window_ms,
+                deck_set=number,
+                lost_ms=PATIENT_MS,
+            ),
+            *(LIMITS.format(code=plan.code, kind=kind, max_minor=most) for kind, most in kinds),
+            OPTIONS.format(code=plan.code, options=options),
+        ]
+    )
+
+
+def _write_settings(folder: Path, url: str, plans: tuple[Plan, ...], currency: str) -> None:
+    tables = [_table(plan, number, currency) for number, plan in enumerate(plans, 1)]
+    play = f"\n[play]\npurse_minor = {PURSE_MINOR}\n" if CURRENCIES[currency].play else ""
+    (folder / "studio.toml").write_text(SETTINGS + play + "".join(tables))
     (folder / "scanner.toml").write_text(
         SCANNER.format(socket=folder / SOCKET, queue=folder / "reports.db", url=url)
     )
@@ -214,17 +262,18 @@ def open_house(
     make_people: Callable[[SqlUnits], PeopleService],
     *,
     plans: tuple[Plan, ...] = PLANS,
+    currency: str = "JPY",
 ) -> Iterator[House]:
-    """Run server and scanner until the block ends."""
+    """Run server and scanner until the block ends; `G` makes it a house of play money."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     keys = {CAMERA: secrets.token_urlsafe(32), HAND_SCANNER: secrets.token_urlsafe(32)}
-    _write_settings(folder, url, plans)
+    _write_settings(folder, url, plans, currency)
     database_url = f"sqlite:///{folder / 'studio.db'}"
     engine = make_engine(database_url)
     try:
         upgrade(engine)
-        units = SqlUnits(engine, clock=SystemClock(), currency="JPY")
+        units = SqlUnits(engine, clock=SystemClock(), currency=currency)
         _prepare(units, make_people(units), deck_sets=len(plans))
         environment = {
             "STUDIO_CONFIG": str(folder / "studio.toml"),

@@ -1,8 +1,13 @@
 """Measures a page: sizes, overlaps, sideways scrolling, contrast as it is painted."""
 
+from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Page
+
+from tests.browser.windows import Window
+
+SIZES = ((360, 640), (1280, 720), (1920, 1080))
 
 CONTRAST = """(root) => {
   const rgb = (text) => {
@@ -71,7 +76,7 @@ SIDEWAYS = """() => {
   const width = document.documentElement.clientWidth;
   const wide = [...document.body.querySelectorAll("*")].filter((one) => {
     const box = one.getBoundingClientRect();
-    const clipped = one.closest(".scroll, .road-grid, .sr, dialog, .chart");
+    const clipped = one.closest(".scroll, .road-grid, .card, .sr, dialog, .chart");
     return !clipped && box.width > 0 && box.right > width + 1 && one.checkVisibility();
   });
   const scroll = document.documentElement.scrollWidth - width;
@@ -79,7 +84,7 @@ SIDEWAYS = """() => {
 }"""
 
 CUT_OFF = """(root) => {
-  const parts = root.querySelectorAll("button, .phase, .say-now, .say-next, dd, .tile span");
+  const parts = root.querySelectorAll("button, .phase, .say p, .say-now, .cell, dd, .tile span");
   return [...parts]
     .filter((one) => one.checkVisibility() && !one.closest(".sr, .scroll"))
     .map((one) => [one, getComputedStyle(one)])
@@ -96,6 +101,32 @@ TARGETS = """(root) => {
     .filter(([, box]) => Math.min(box.width, box.height) < 43.5)
     .map(([one, box]) => `${one.outerHTML.slice(0, 80)} ${box.width | 0}x${box.height | 0}`);
 }"""
+
+
+def check(window: Window, parts: list[str], *, also: Callable[[int], None] | None = None) -> None:
+    """Measure a page in every size and both colour schemes."""
+    page = window.page
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in ("dark", "light"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            assert poor_contrast(page) == [], f"{page.url} {width} {scheme}"
+        assert sideways(page) == {"scroll": 0, "wide": []}, f"{page.url} at {width}"
+        assert overlaps(page, parts) == [], f"{page.url} at {width}"
+        assert cut_off(page) == [], f"{page.url} at {width}"
+        assert small_targets(page) == [], f"{page.url} at {width}"
+        if also is not None:
+            also(width)
+
+
+def font_px(window: Window, testid: str) -> float:
+    return float(window(testid).evaluate("one => parseFloat(getComputedStyle(one).fontSize)"))
+
+
+def height_px(window: Window, testid: str) -> float:
+    box = window(testid).bounding_box()
+    assert box is not None
+    return box["height"]
 
 
 def poor_contrast(page: Page) -> list[str]:

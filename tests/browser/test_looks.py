@@ -1,18 +1,24 @@
 """The three screens from a phone to a wide desk: nothing hidden, small, faint or in the way."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.dealing import BURN, HANDS, Table
 from tests.browser.house import House
-from tests.browser.looks import cut_off, overlaps, poor_contrast, sideways, small_targets
-from tests.browser.windows import Window, Windows
+from tests.browser.looks import (
+    check,
+    cut_off,
+    font_px,
+    height_px,
+    overlaps,
+    poor_contrast,
+    sideways,
+    small_targets,
+)
+from tests.browser.windows import Windows
 
 pytestmark = pytest.mark.browser
 
-SIZES = ((360, 640), (1280, 720), (1920, 1080))
 SPOTS = [f"spot-p{n}{kind}" for n in range(1, 6) for kind in ("", "_pair")]
 PLAY = [*SPOTS, "phase", "countdown", "connection", "round", "undo", "clear", "rebet", "chip-500"]
 STATION = [
@@ -21,32 +27,6 @@ STATION = [
     *("cut-card", "stop"),
 ]
 PIT = ["alarm-count", "connection", "pit-state", "tile-T1", "tile-T2", "tile-T3", "drawer"]
-
-
-def check(window: Window, parts: list[str], *, also: Callable[[int], None] | None = None) -> None:
-    """Measure a page in every size and both colour schemes."""
-    page = window.page
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        for scheme in ("dark", "light"):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            assert poor_contrast(page) == [], f"{page.url} {width} {scheme}"
-        assert sideways(page) == {"scroll": 0, "wide": []}, f"{page.url} at {width}"
-        assert overlaps(page, parts) == [], f"{page.url} at {width}"
-        assert cut_off(page) == [], f"{page.url} at {width}"
-        assert small_targets(page) == [], f"{page.url} at {width}"
-        if also is not None:
-            also(width)
-
-
-def font_px(window: Window, testid: str) -> float:
-    return float(window(testid).evaluate("one => parseFloat(getComputedStyle(one).fontSize)"))
-
-
-def height_px(window: Window, testid: str) -> float:
-    box = window(testid).bounding_box()
-    assert box is not None
-    return box["height"]
 
 
 @pytest.fixture

@@ -1,22 +1,33 @@
 """The page routes. Each says who may open it; what it shows, its script asks of the API."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
-from flask import Blueprint, abort, redirect, render_template, request, session, url_for
+from flask import (
+    Blueprint,
+    abort,
+    current_app,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 
+from studio.domain.game import Json
+from studio.games import GAMES, by_code
 from studio.services.ports import Role
-from studio.web.guard import READERS, allow, public
+from studio.services.setup import TableSetup
+from studio.web.guard import READERS, allow, person, public
 from studio.web.login import own_address
 from studio.web.pages.catalogue import LANGUAGES
+from studio.web.pages.game_rules import more_about, terms_of
+from studio.web.studio import studio
 
 pages = Blueprint("pages", __name__)
-
-RULES: Final = frozenset({"pok_deng"})
-"""Games with a page of rules."""
-
 
 HOME: Final = {
     Role.PLAYER: "pages.play",
@@ -49,7 +60,35 @@ def play() -> ResponseReturnValue:
 @allow(Role.PLAYER)
 def play_table(table: str) -> ResponseReturnValue:
     """Show one table to a player."""
-    return render_template("play.html", table=_named(table))
+    setup = _setups().get(_named(table))
+    address = url_for("pages.rules_list")
+    if setup is not None and _has_rules(setup.game):
+        address = url_for("pages.rules", game=setup.game)
+    return render_template("play.html", table=table, rules_address=address, look=_look())
+
+
+@pages.get("/rooms")
+@allow(Role.PLAYER)
+def rooms() -> ResponseReturnValue:
+    """Show a player's room, or the ways into one."""
+    _need_play_money()
+    return render_template("rooms.html", code="")
+
+
+@pages.get("/rooms/join/<code>")
+@allow(Role.PLAYER)
+def join_room(code: str) -> ResponseReturnValue:
+    """Ask whether to follow an invitation; looking at it joins nothing."""
+    _need_play_money()
+    return render_template("rooms.html", code=_named(code))
+
+
+@pages.get("/club")
+@allow(Role.PLAYER)
+def club() -> ResponseReturnValue:
+    """Show a player's medals, the shop and what is in use."""
+    _need_play_money()
+    return render_template("club.html")
 
 
 @pages.get("/history")
@@ -59,13 +98,28 @@ def history() -> ResponseReturnValue:
     return render_template("history.html")
 
 
+@pages.get("/rules")
+@public
+def rules_list() -> ResponseReturnValue:
+    """Lead to the rules of the one game that is played here, or list them all."""
+    tables: dict[str, list[str]] = {}
+    for setup in _setups().values():
+        if _has_rules(setup.game):
+            tables.setdefault(setup.game, []).append(setup.name)
+    if len(tables) == 1:
+        return redirect(url_for("pages.rules", game=next(iter(tables))))
+    return render_template("rules.html", tables=tables)
+
+
 @pages.get("/rules/<game>")
 @public
 def rules(game: str) -> ResponseReturnValue:
     """Explain a game; open to everybody, logged in or not."""
-    if game not in RULES:
+    plugin = by_code(GAMES).get(game)
+    if plugin is None or not _has_rules(game):
         abort(404)
-    return render_template(f"rules_{game}.html")
+    terms = terms_of(plugin, _setups().values())
+    return render_template(_rules_template(game), terms=terms, **more_about(game))
 
 
 @pages.get("/station")
@@ -120,6 +174,31 @@ def language() -> ResponseReturnValue:
         abort(400)
     session["language"] = chosen
     return redirect(own_address(request.form.get("next", "/")), code=303)
+
+
+def _look() -> Mapping[str, Json]:
+    """Return what a player chose for the table, to be painted with the page; else nothing."""
+    service = studio().club
+    return service.options(person().id) if service is not None else {}
+
+
+def _need_play_money() -> None:
+    """Answer as for an address that is not there, where money is played for."""
+    if studio().play is None:
+        abort(404)
+
+
+def _setups() -> Mapping[str, TableSetup]:
+    return studio().tables.tables.setups
+
+
+def _rules_template(game: str) -> str:
+    return f"rules_{game}.html"
+
+
+def _has_rules(game: str) -> bool:
+    """Whether a registered game has a page of rules; a new one may come without."""
+    return _rules_template(game) in current_app.jinja_env.list_templates()
 
 
 def _named(name: str) -> str:

@@ -64,6 +64,7 @@ def _page_values() -> dict[str, Json]:
         "time_zone": studio().settings.time_zone,
         "person": person,
         "role": str(person.role) if person is not None else "",
+        "play_money": studio().play is not None,
         "page_messages": _page_messages,
         "other_messages": _other_messages,
     }

@@ -141,6 +141,25 @@ def test_each_event_has_the_sentence_of_what_happened(run, kind, body, said):
     assert run("timeline.js", "return m.sentence(arg);", event) == said
 
 
+PLAYER_1 = {"position": "P", "index": 0}
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ({"kind": "CardsRevealed", "body": {"cards": [PLAYER_1]}}, "told.CardDrawn_open"),
+        ({"kind": "CardsRevealed", "body": {"cards": [{**PLAYER_1, "index": 1}]}}, None),
+        ({"kind": "CardsRevealed", "body": {"cards": [{"position": "B", "index": 0}]}}, None),
+        ({"kind": "BettingClosed", "body": {}}, None),
+        (None, None),
+    ],
+)
+def test_a_card_that_is_opened_as_it_is_read_is_told_so(run, after, said):
+    drawn = {"kind": "CardDrawn", "body": PLAYER_1}
+    body = "return m.sentence(arg[0], arg[1]);"
+    assert run("timeline.js", body, [drawn, after]) == (said or "told.CardDrawn")
+
+
 def test_an_event_that_a_newer_studio_may_send_has_no_words_and_breaks_nothing(run):
     body = "return m.eventWords(arg[0], arg[1]).length;"
     assert run("timeline.js", body, [{"kind": "Unheard", "body": {"x": 1}}, JPY]) == 0

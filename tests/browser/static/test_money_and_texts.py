@@ -4,10 +4,11 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-JPY, EUR, PLAY = (
+JPY, EUR, PLAY, G = (
     {"code": "JPY", "decimals": 0},
     {"code": "EUR", "decimals": 2},
     {"code": "PLAY", "decimals": 0},
+    {"code": "G", "decimals": 2},
 )
 
 
@@ -21,7 +22,8 @@ JPY, EUR, PLAY = (
         ("-5", EUR, "en", "−€0.05"),
         ("123456", EUR, "ja", "€1,234.56"),
         ("100", EUR, "en", "€1.00"),
-        ("999", PLAY, "ja", "999 PLAY"),
+        ("999", PLAY, "ja", "999\u00a0PLAY"),
+        ("100000", G, "en", "1,000.00\u00a0G"),
         ("1234567890123456789", JPY, "en", "¥1,234,567,890,123,456,789"),
         ("9007199254740993", EUR, "en", "€90,071,992,547,409.93"),
     ],
@@ -66,6 +68,8 @@ def test_only_plain_digits_are_an_amount(run, typed, decimals, minor):
         (50_000, 0, "ja", "5万"),
         (1_500, 0, "en", "1,500"),
         (50, 2, "en", "0.50"),
+        (50_000, 2, "en", "500"),
+        (500_000, 2, "ja", "5千"),
     ],
 )
 def test_a_chip_says_its_whole_value(run, minor, decimals, language, text):

@@ -20,11 +20,12 @@ def view(**changes):
     }
 
 
-BETS = [{"position": f"P{n}"} for n in range(1, 6)]
+PLACES = [{"position": p, "card": n} for n in (1, 2) for p in ("P1", "P2", "P3", "P4", "P5", "B")]
+CELLS = "return m.stripCells(arg[0], arg[1]);"
 
 
-def test_the_strip_has_twelve_places_in_the_order_of_the_deal(run):
-    cells = run("station_view.js", "return m.stripCells(arg[0], arg[1]);", [view(), BETS])
+def test_the_strip_has_the_places_of_the_table_in_the_order_of_the_deal(run):
+    cells = run("station_view.js", CELLS, [view(), PLACES])
     assert [cell["position"] for cell in cells] == ["P1", "P2", "P3", "P4", "P5", "B"] * 2
     assert [cell["state"] for cell in cells[:3]] == ["read", "now", "none"]
     assert all(cell["card"] is None for cell in cells)
@@ -32,7 +33,7 @@ def test_the_strip_has_twelve_places_in_the_order_of_the_deal(run):
 
 def test_a_card_that_did_not_read_is_marked_where_it_lies(run):
     rescan = view(instruction={"code": "rescan", "position": "P2", "card": 1})
-    cells = run("station_view.js", "return m.stripCells(arg[0], arg[1]);", [rescan, BETS])
+    cells = run("station_view.js", CELLS, [rescan, PLACES])
     assert cells[1]["state"] == "fault"
 
 
