@@ -9,7 +9,7 @@ from studio.services.inspection import FAULTS_PER_CHECK_MAX, Endings, Fault, Ins
 from studio.services.ports import ClosedBook, EndingKind, RoundRow, StoredEvent
 from studio.store import audit_club, audit_money, book
 from studio.store.events import SqlEventLog, events_of, stored_event
-from studio.store.forfeits import nothing_if_forfeited
+from studio.store.forfeits import without_stake_if_forfeited
 from studio.store.pit import SqlDeckSets
 from studio.store.rounds import round_row
 from studio.store.settling import factor_table
@@ -90,7 +90,7 @@ class SqlInspection(Inspection):
         else:
             factors = factor_table(nets)
             kind = EndingKind.SETTLED
-            due = nothing_if_forfeited(_due(factors.c.num, factors.c.den))
+            due = without_stake_if_forfeited(_due(factors.c.num, factors.c.den))
             wrong = wrong.select_from(joined.outerjoin(factors, factors.c.bet == wager.c.bet))
         differs = or_(
             wager_ending.c.kind != kind.value,

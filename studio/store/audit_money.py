@@ -342,11 +342,12 @@ def _forfeit_of_nothing() -> Query:
 
 def _forfeit_paid() -> Query:
     settled = wager_ending.c.kind == EndingKind.SETTLED.value
+    deposit = wager.c.hold_minor - wager.c.stake_minor
     return (
         select(wager.c.id, wager_ending.c.payout_minor)
         .join(forfeit, forfeit.c.wager_number == wager.c.number)
         .join(wager_ending, wager_ending.c.wager_number == wager.c.number)
-        .where(or_(_undone, and_(settled, wager_ending.c.payout_minor != 0)))
+        .where(or_(_undone, and_(settled, wager_ending.c.payout_minor > deposit)))
         .order_by(wager.c.number)
     )
 

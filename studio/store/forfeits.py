@@ -10,7 +10,6 @@ from sqlalchemy import (
     bindparam,
     case,
     exists,
-    literal,
     select,
 )
 
@@ -36,10 +35,12 @@ def is_forfeited(connection: Connection, number: int) -> bool:
     return connection.execute(_ONE, {"number": number}).first() is not None
 
 
-def nothing_if_forfeited(payout: ColumnElement[int]) -> ColumnElement[int]:
-    """Return the payout formula of a round with forfeits.
+def without_stake_if_forfeited(payout: ColumnElement[int]) -> ColumnElement[int]:
+    """Return the payout formula of a round with forfeits: the stake at least is lost.
 
-    Only what would be paid becomes 0: a bet without a result (null) and a loss beyond the hold
-    (negative) stay what they are, faults that stop a settlement.
+    A deposit comes back unless the hand lost it too, so that leaving is never the cheaper way
+    out. What is below already stays: a bet without a result (null) and a loss beyond the hold
+    (negative) are faults that stop a settlement.
     """
-    return case((and_(forfeited, payout > 0), literal(0, BigInteger)), else_=payout)
+    deposit = wager.c.hold_minor - wager.c.stake_minor
+    return case((and_(forfeited, payout > deposit), deposit), else_=payout)

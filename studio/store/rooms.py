@@ -174,12 +174,12 @@ class SqlRooms(Rooms):
         round_id = self._running_round(room, lock=False)
         if round_id is None:
             return Forfeited(wagers=0, minor=0)
-        return self._sum(_HELD.where(*_standing(room, player_id, round_id)))
+        return self._sum(_STAKED.where(*_standing(room, player_id, round_id)))
 
     def forfeited(self, room_id: str, player_id: int) -> Forfeited:
         """See the port."""
         return self._sum(
-            _HELD.join(forfeit, forfeit.c.wager_number == wager.c.number).where(
+            _STAKED.join(forfeit, forfeit.c.wager_number == wager.c.number).where(
                 forfeit.c.room_id == room_id, wager.c.player_id == player_id
             )
         )
@@ -216,7 +216,7 @@ class SqlRooms(Rooms):
         return Forfeited(wagers=count, minor=minor)
 
 
-_HELD = select(func.count(), total(wager.c.hold_minor)).select_from(wager)
+_STAKED = select(func.count(), total(wager.c.stake_minor)).select_from(wager)
 
 
 def _standing(room: Room, player_id: int, round_id: str) -> Sequence[ColumnElement[bool]]:

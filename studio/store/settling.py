@@ -42,7 +42,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 from studio.domain.errors import InvariantError
 from studio.services.ports import BookSettled, EndingKind
 from studio.store.clock import UnitClock
-from studio.store.forfeits import any_in_round, nothing_if_forfeited
+from studio.store.forfeits import any_in_round, without_stake_if_forfeited
 from studio.store.ledger import HouseAccounts, new_transfer
 from studio.store.sums import total
 from studio.store.tables import (
@@ -121,7 +121,7 @@ def settle(
     try:
         payout = _payout(nets)
         if any_in_round(connection, round_id):
-            payout = nothing_if_forfeited(payout)
+            payout = without_stake_if_forfeited(payout)
         sums = _work_out(connection, round_id, payout=payout)
     except DataError as error:
         raise _too_large(round_id) from error

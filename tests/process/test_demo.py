@@ -37,6 +37,8 @@ KEYS = {
 }
 SAME = ("rounds", "cards_read", "wagers", "turnover_minor", "payouts_minor", "results")
 """What the same seed gives again, on whatever database; how often a camera looks is chance."""
+START_S = 3 * WAIT_S
+"""A demo starts several processes and makes ten logins before its first card."""
 ROUNDS_OF_TWO_SHOES = 14
 """The demo's shoes end in their thirteenth round at the latest."""
 
@@ -289,7 +291,7 @@ def up(running: Running) -> list[int]:
         assert running.process.poll() is None, running.said()
         return "Ctrl-C ends the demo." in running.said()
 
-    until(announced, "the demo's addresses")
+    until(announced, "the demo's addresses", limit_s=START_S)
     found = re.search(r"; processes (server .*)", running.said())
     assert found is not None
     return [int(one.rpartition(" ")[2]) for one in found.group(1).split(", ")]
@@ -358,7 +360,8 @@ def test_a_demo_that_is_killed_takes_its_processes_with_it(short_folder):
 
 def test_a_headless_demo_that_is_cut_short_is_no_success(short_folder):
     with demo(short_folder, "--headless", "--rounds", "50") as running:
-        until(lambda: "Round 1 of 50 settled." in running.said(), "the first round")
+        first = "Round 1 of 50 settled."
+        until(lambda: first in running.said(), "the first round", limit_s=START_S)
         groups = running.children()
         running.process.send_signal(signal.SIGINT)
         assert running.wait() == 1

@@ -16,6 +16,9 @@ def play(request: pytest.FixtureRequest) -> PlayFloor:
     return made
 
 
+LOSERS = ("2H", "3C", "9C", "KD", "5S", "4D", "QH", "KC", "2D", "QD", "5D", "4C")
+"""P1 holds 2 and P2 3; the banker's pair of fours is an 8 and takes double."""
+
 WINNERS = ("9H", "6C", "9C", "KD", "5S", "2C", "QH", "7C", "2D", "QD", "5D", "AC")
 """P1..P5, banker, twice: P1 holds 9, the banker 3."""
 
@@ -42,14 +45,15 @@ def test_a_round_in_which_one_leaves_pays_the_others_and_keeps_the_ledger_at_nou
     play.bet("p3", 400, player=CHO)
     play.show("3S", *HANDS)
     play.close()
-    assert play.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 1_200, "wagers": 2}
+    assert play.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 700, "wagers": 2}
     play.finish()
     won = nets(play)
     paid = endings(play)
-    assert paid[BEN.id, "p3"] == paid[BEN.id, "p3_pair"] == 0
+    assert paid[BEN.id, "p3"] == min(500, 1_000 + int(500 * float(won["p3"])))
+    assert paid[BEN.id, "p3_pair"] == 0
     assert paid[AYA.id, "p3"] == 1_000 + int(500 * float(won["p3"]))
     assert paid[CHO.id, "p3"] == 800 + int(400 * float(won["p3"]))
-    assert play.money(BEN) == (PURSE_MINOR - 1_200, 0)
+    assert play.money(BEN) == (PURSE_MINOR - 1_200 + paid[BEN.id, "p3"], 0)
     assert play.ledger_sum() == 0
     assert play.faults() == []
     wagers: list[Mapping[str, Json]] = play.mine(AYA)["room"]["round"]["wagers"]
@@ -62,7 +66,7 @@ def test_a_round_in_which_one_leaves_pays_the_others_and_keeps_the_ledger_at_nou
     assert all(one["ending"]["kind"] == "settled" for one in wagers)
 
 
-def test_a_forfeited_wager_that_would_have_won_pays_nothing(play):
+def test_a_forfeited_wager_that_would_have_won_gives_only_the_deposit_back(play):
     """Both bet the same on the same spot, and it wins."""
     room = play.started_room(AYA, BEN)
     play.to_betting()
@@ -74,7 +78,7 @@ def test_a_forfeited_wager_that_would_have_won_pays_nothing(play):
     play.finish()
     assert int(nets(play)["p1"]) > 0
     assert play.money(AYA)[0] > PURSE_MINOR
-    assert play.money(BEN) == (PURSE_MINOR - 1_000, 0)
+    assert play.money(BEN) == (PURSE_MINOR - 500, 0)
     settled = next(e["body"] for e in play.live().envelopes if e["kind"] == "RoundSettled")
     assert settled["payouts_minor"] == sum(endings(play).values())
     assert play.ledger_sum() == 0
@@ -89,7 +93,7 @@ def test_a_void_after_a_forfeit_gives_everything_back_to_everybody(play):
     play.rooms.leave(BEN, room_id=room["id"])
     play.command("void_round", PIT, reason="misdeal")
     assert play.money(AYA) == play.money(BEN) == (PURSE_MINOR, 0)
-    assert play.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 1_400, "wagers": 1}
+    assert play.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 700, "wagers": 1}
     assert play.mine(AYA)["room"]["round"]["wagers"][1]["ending"] == {
         "kind": "refunded",
         "payout_minor": 1_400,
@@ -105,7 +109,7 @@ def test_a_forfeit_that_empties_the_purse_fills_it_up_at_the_settlement(play):
     play.bet("p2", 5_000, player=BEN)
     play.rooms.leave(BEN, room_id=room["id"])
     assert play.money(BEN) == (0, PURSE_MINOR)
-    play.show("3S", *WINNERS)
+    play.show("3S", *LOSERS)
     play.close()
     play.publisher.wallets.clear()
     play.finish()
@@ -124,6 +128,6 @@ def test_a_restart_in_the_middle_changes_nothing(play):
     again.show("3S", *WINNERS)
     again.close()
     again.finish()
-    assert again.money(BEN) == (PURSE_MINOR - 1_000, 0)
-    assert again.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 1_000, "wagers": 1}
+    assert again.money(BEN) == (PURSE_MINOR - 500, 0)
+    assert again.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 500, "wagers": 1}
     assert again.faults() == []

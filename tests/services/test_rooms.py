@@ -382,7 +382,7 @@ def test_a_member_of_a_started_room_bets_and_everybody_in_it_is_hinted(play):
             }
         ],
     }
-    assert play.mine(BEN)["standing_minor"] == 1_000  # stake and deposit
+    assert play.mine(BEN)["standing_minor"] == 500  # the stake; its deposit comes back
     play.wagers.undo(BEN, wager_id=placed.wager.id)
     assert play.publisher.rooms == [((AYA.id, BEN.id), room["id"])] * 2
     assert play.mine(BEN)["standing_minor"] == 0
@@ -459,7 +459,7 @@ def test_a_stake_that_was_taken_back_is_not_forfeited(play):
     taken_back = play.bet("p1", 500, player=BEN)
     play.bet("p2", 700, player=BEN)
     play.wagers.undo(BEN, wager_id=taken_back.wager.id)
-    assert play.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 1_400, "wagers": 1}
+    assert play.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 700, "wagers": 1}
 
 
 def test_a_forfeited_stake_cannot_be_taken_back(play):
@@ -485,7 +485,7 @@ def test_whoever_left_bets_alone_in_the_same_round_and_that_is_not_the_rooms(pla
     assert [(wager["bet"], wager["forfeited"], wager["name"]) for wager in shown] == [
         ("p1", True, "Ben")
     ]
-    assert play.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 1_000, "wagers": 1}
+    assert play.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 500, "wagers": 1}
 
 
 def test_the_forfeit_of_another_room_of_the_same_round_is_not_shown(play):

@@ -74,26 +74,30 @@ def a_purse(connection: Connection) -> int:
     return connection.execute(purses).scalar_one()
 
 
+TOO_MUCH = 1_001
+"""A unit more than the deposit of 1,000."""
+
+
 def pay_a_forfeit(connection: Connection) -> None:
-    """Pay one unit for a forfeited wager and book it properly."""
+    """Pay more than its deposit for a forfeited wager and book it properly."""
     number = a_forfeit(connection)
     ending = wager_ending.c.wager_number == number
-    connection.execute(update(wager_ending).where(ending).values(payout_minor=1))
+    connection.execute(update(wager_ending).where(ending).values(payout_minor=TOO_MUCH))
     transfer_id = connection.execute(select(wager_ending.c.transfer_id).where(ending)).scalar_one()
     wallet_id = connection.execute(
         select(player_balance.c.wallet_id).where(player_balance.c.player_id == 2)
     ).scalar_one()
     line = {"origin_id": number, "version": 1, "leg": LEG_WALLET, "transfer_id": transfer_id}
-    connection.execute(insert(entry), {**line, "account_id": wallet_id, "amount_minor": 1})
+    connection.execute(insert(entry), {**line, "account_id": wallet_id, "amount_minor": TOO_MUCH})
     connection.execute(
         update(entry)
         .where(entry.c.origin_id == transfer_id, entry.c.leg == LEG_HOUSE)
-        .values(amount_minor=entry.c.amount_minor - 1)
+        .values(amount_minor=entry.c.amount_minor - TOO_MUCH)
     )
     connection.execute(
         update(player_balance)
         .where(player_balance.c.player_id == 2)
-        .values(balance_minor=player_balance.c.balance_minor + 1)
+        .values(balance_minor=player_balance.c.balance_minor + TOO_MUCH)
     )
 
 

@@ -256,27 +256,30 @@ def forfeited(house: House) -> tuple[House, str, int, int]:
     room_id = open_room(house, stayer, leaver)
     for player in (stayer, leaver):
         house.place(house.request(round_id, player))
-    assert leave(house, room_id, leaver) == Forfeited(wagers=1, minor=200)
+    assert leave(house, room_id, leaver) == Forfeited(wagers=1, minor=100)
     house.close(round_id)
     return house, round_id, stayer, leaver
 
 
-@pytest.mark.parametrize("net", [Fraction(2), Fraction(0), Fraction(-1), Fraction(-2)])
-def test_a_forfeited_wager_pays_nothing_whatever_its_bet_brings(forfeited, net):
+@pytest.mark.parametrize(
+    ("net", "back"),
+    [(Fraction(2), 100), (Fraction(0), 100), (Fraction(-1), 100), (Fraction(-2), 0)],
+)
+def test_a_forfeited_wager_loses_its_stake_and_what_the_hand_lost_besides(forfeited, net, back):
     house, round_id, stayer, leaver = forfeited
     with house.units.write() as unit:
         settled = unit.wagers.settle(round_id, version=1, nets={"p1": net})
         unit.rounds.update_phase(round_id, "settled", settlement_version=1)
         unit.commit()
     assert settled.count == 2
-    assert settled.payouts_minor == 200 + 100 * net
+    assert settled.payouts_minor == 200 + 100 * net + back
     assert house.money(stayer) == (1_000 + 100 * net, 0)
-    assert house.money(leaver) == (800, 0)
+    assert house.money(leaver) == (800 + back, 0)
     assert house.ledger_sum() == 0
     with house.units.read() as unit:
         endings = [one.ending for one in unit.wagers.of_round(round_id)]
     assert [ending.kind for ending in endings] == [EndingKind.SETTLED] * 2
-    assert endings[1].payout_minor == 0
+    assert endings[1].payout_minor == back
 
 
 def test_a_void_gives_a_forfeited_wager_back(forfeited):
@@ -321,7 +324,7 @@ def test_leaving_at_any_time_before_the_settlement_forfeits(house, phase):
     with house.units.write() as unit:
         unit.rounds.update_phase(round_id, phase, settlement_version=0)
         unit.commit()
-    assert leave(house, room_id, leaver) == Forfeited(wagers=1, minor=200)
+    assert leave(house, room_id, leaver) == Forfeited(wagers=1, minor=100)
 
 
 def test_an_open_room_forfeits_nothing(house):

@@ -143,11 +143,11 @@ def test_a_round_with_a_leave_through_the_doors(one, other, floor, people):
     assert bet(one, round_id, "p1", 500).status_code == 201
     assert bet(other, round_id, "p1", 500).status_code == 201
     mine = other.get("/api/rooms/mine").json
-    assert mine["standing_minor"] == 1_000
+    assert mine["standing_minor"] == 500
     assert mine["room"]["round"]["id"] == round_id
     assert len(mine["room"]["round"]["wagers"]) == 2
     left = other.post(f"/api/rooms/{room['id']}/leave", {})
-    assert left.json == {"forfeited_minor": 1_000, "wagers": 1}
+    assert left.json == {"forfeited_minor": 500, "wagers": 1}
     floor.deal(["3C", *HANDS])
     floor.close()
     floor.reveal_all()
