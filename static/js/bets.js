@@ -148,6 +148,7 @@ export class Bets extends EventTarget {
       hold: sum(["accepted", "undoing", "settled", "refunded"], "hold_minor"),
       waiting: sum(["sending", "unknown"], "stake_minor"),
       payout: sum(["settled", "refunded"], "payout_minor"),
+      forfeited: mine.some((wager) => wager.forfeited),
       state: ["unknown", "sending", "undoing", "settled", "refunded", "accepted"].find(has) ?? "empty",
     };
   }

@@ -64,6 +64,7 @@ function spotNote(spot, bet, money) {
   if (spot.state === "sending") return t("spot.sending");
   if (spot.state === "undoing") return t("spot.undoing");
   if (spot.state === "unknown") return t("spot.unknown");
+  if (spot.forfeited) return t("result.forfeited");
   if (spot.state === "settled") return t("spot.returned", { amount: money.number(spot.payout) });
   if (spot.state === "refunded") return t("spot.refunded", { amount: money.number(spot.payout) });
   if (spot.stake && spot.hold > spot.stake) return t("spot.held", { amount: money.number(spot.hold) });

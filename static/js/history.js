@@ -25,7 +25,7 @@ function wagerRow(wager) {
     h("th", { scope: "row", text: betWords(wager.bet) }),
     h("td", { class: "number", text: money(wager.stake_minor) }),
     h("td", { class: "number", text: money(wager.hold_minor) }),
-    h("td", { text: ending ? t(`history.ending.${ending.kind}`) : t("history.ending.open") }),
+    h("td", { text: wager.forfeited ? t("result.forfeited") : ending ? t(`history.ending.${ending.kind}`) : t("history.ending.open") }),
     h("td", { class: "number", text: ending ? money(ending.payout_minor) : "–" }),
   );
 }

@@ -113,8 +113,7 @@ function drawSpots() {
   for (const spot of felt.spots) {
     const net = results.find((one) => one.bet === spot.bet.code)?.net;
     const shown = bets.spot(spot.bet.code);
-    const nothing = shown.state === "settled" && shown.payout === 0; // also where a bet was forfeited
-    const result = net === undefined ? null : nothing || net.startsWith("-") ? "lose" : net === "0" ? "tie" : "win";
+    const result = net === undefined ? null : shown.forfeited || net.startsWith("-") ? "lose" : net === "0" ? "tie" : "win";
     spot.update({ spot: shown, open: placing && !bets.busy(spot.bet.code), money, blocked, result: shown.stake ? result : null });
   }
   const accepted = bets.all.some((wager) => wager.state === "accepted");
@@ -159,10 +158,9 @@ function resultParts(wager) {
   });
 }
 
-/** A bet that did not lose and yet brought nothing back was forfeited by leaving a room. */
+/** Why a bet brought what it brought; one of a room that was left lost its stake by that. */
 function resultReason(wager, result) {
-  const forfeited = wager.payout_minor === 0 && !result.net.startsWith("-");
-  return forfeited ? t("result.forfeited") : reasonOf(result);
+  return wager.forfeited ? t("result.forfeited") : reasonOf(result);
 }
 
 function resultRow(now, wager) {

@@ -12,8 +12,9 @@ function wake() {
   waiting.splice(0).forEach((work) => work(context));
 }
 
-for (const kind of ["pointerdown", "keydown"]) {
-  addEventListener(kind, wake, { once: true, capture: true });
+// A finger that comes down may be about to scroll; only what browsers count as a deed may sound.
+for (const kind of ["mousedown", "touchend", "keydown"]) {
+  addEventListener(kind, wake, { capture: true });
 }
 
 /** Do something with the audio context, as soon as somebody has touched the page. */

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from studio.domain.game import Json
+from studio.services.answers import Commands
 from studio.services.club_ports import ClubUnit
 from studio.services.figure_rows import Figures
 from studio.services.play_ports import PlayLedger, PlayUnit, RoomPublisher
@@ -85,6 +86,8 @@ class Wager:
     hold_minor: int
     accepted_ms: int
     ending: Ending | None
+    forfeited: bool = False
+    """In play money: its player left the room while it stood; its stake is lost."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -398,20 +401,6 @@ class Trail(Protocol):
 
     def read(self, *, limit: int, before_id: int | None) -> Sequence[TrailRow]:
         """Return the latest lines, newest first."""
-
-
-class Commands(Protocol):
-    """Answers to commands, by the client's id, so that a retry is answered, not repeated."""
-
-    def find(self, *, id: str, digest: str) -> Mapping[str, Json] | None:
-        """Return the stored answer.
-
-        Raises:
-            RefusedError: `command_id_reused` when the id came with other content.
-        """
-
-    def store(self, *, id: str, digest: str, at_ms: int, answer: Mapping[str, Json]) -> None:
-        """Keep the answer."""
 
 
 class UnitOfWork(PlayUnit, ClubUnit, Protocol):

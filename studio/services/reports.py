@@ -220,6 +220,7 @@ def wager_json(wager: Wager) -> Mapping[str, Json]:
         "ending": None
         if ending is None
         else {"kind": ending.kind.value, "payout_minor": ending.payout_minor},
+        "forfeited": wager.forfeited,
     }
 
 

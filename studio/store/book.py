@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, Uuid, and_, bindparam, exists, func, select
 
 from studio.services.ports import ClosedBook, Ending, EndingKind, RoundRow, Wager
+from studio.store.forfeits import forfeited
 from studio.store.rounds import latest_first, round_row
 from studio.store.sums import total
 from studio.store.tables import round_, wager, wager_ending
@@ -25,7 +26,13 @@ LATEST = and_(
 )
 """Condition of a join: the ending that stands."""
 _WAGERS = (
-    select(wager, wager_ending.c.kind, wager_ending.c.version, wager_ending.c.payout_minor)
+    select(
+        wager,
+        wager_ending.c.kind,
+        wager_ending.c.version,
+        wager_ending.c.payout_minor,
+        forfeited.label("forfeited"),
+    )
     .select_from(wager)
     .outerjoin(wager_ending, LATEST)
 )
@@ -56,6 +63,7 @@ def wager_of(row: Row[Any]) -> Wager:
         hold_minor=row.hold_minor,
         accepted_ms=row.accepted_ms,
         ending=ending,
+        forfeited=row.forfeited,
     )
 
 

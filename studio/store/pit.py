@@ -9,7 +9,8 @@ from sqlalchemy import Connection, Row, and_, insert, select, update
 from studio.domain.errors import RefusedError
 from studio.domain.game import Json
 from studio.domain.log import canonical
-from studio.services.ports import Actor, Alarms, Commands, DeckSet, DeckSets, Reports, Trail
+from studio.services.answers import Commands
+from studio.services.ports import Actor, Alarms, DeckSet, DeckSets, Reports, Trail
 from studio.services.records import AlarmRow, TrailRow
 from studio.services.retry import TryAgainError
 from studio.store.rows import insert_new

@@ -12,6 +12,7 @@ from studio.services.replay import GameReplay
 from tests.browser.dealing import BURN, Table
 from tests.browser.house import PURSE_MINOR, House, until
 from tests.browser.looks import check, height_px
+from tests.browser.test_japanese import leftovers
 from tests.browser.windows import Window, Windows
 
 pytestmark = pytest.mark.browser
@@ -189,6 +190,8 @@ def test_a_natural_tie_gives_the_sides_back_and_is_told_in_japanese(
     expect(play("result-row-tie")).to_contain_text("タイ 的中 7倍")
     expect(play("balance")).to_have_text("100,700円")
     expect(play("plate-bead").locator(".bead-letter").last).to_have_text("和")
+    play("road").locator("summary").click()
+    assert not leftovers(play, without=".who, .language")
 
 
 def test_a_void_gives_back_stakes_that_had_no_deposit(

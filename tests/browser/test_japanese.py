@@ -12,7 +12,7 @@ from tests.browser.windows import Window, Windows
 
 pytestmark = pytest.mark.browser
 
-ALLOWED = {"Pok", "Deng", "Mori", "Tanaka", "JST", "STOP", "GGR", "Enter", "Esc"}
+ALLOWED = {"Pok", "Deng", "Baccarat", "Mori", "Tanaka", "JST", "STOP", "GGR", "Enter", "Esc"}
 """Names of people, tables and keys, the zone of the clock, the trade's own short words."""
 PREFIXES = ("nav", "play", "spot", "station", "step", "pit", "action", "road", "verify", "live")
 
@@ -95,7 +95,7 @@ def test_login_rules_and_history_are_japanese_too(house: House, windows: Windows
     expect(window.page.locator("html")).to_have_attribute("lang", "ja")
     assert not leftovers(window, without=".language") - {"PIN"}
     player = house.new_player(language="ja")
-    for path in ("/rules/pok_deng", "/history", "/play"):
+    for path in ("/rules/pok_deng", "/rules/baccarat", "/rules", "/history", "/play"):
         window = windows.of(player, path)
         expect(window.page.locator("html")).to_have_attribute("lang", "ja")
         expect(window.page.locator("h1")).to_be_visible()

@@ -44,8 +44,9 @@ RING = """(spots) => spots.map((spot) => {
   const style = getComputedStyle(spot, "::before");
   const ring = [...rgba(style.backgroundColor).slice(0, 3), Number(style.opacity)];
   const under = rgba(getComputedStyle(spot).backgroundColor);
-  const all = ring[3] + under[3] * (1 - ring[3]);
-  const mixed = [0, 1, 2].map((i) => (ring[i] * ring[3] + under[i] * under[3] * (1 - ring[3])) / all);
+  const rest = under[3] * (1 - ring[3]);
+  const all = ring[3] + rest;
+  const mixed = [0, 1, 2].map((i) => (ring[i] * ring[3] + under[i] * rest) / all);
   spot.style.background = `rgb(${mixed.join(" ")} / ${all})`;
   return ring[3];
 })"""
@@ -170,8 +171,8 @@ def open_room(windows: Windows, name: str) -> tuple[Window, str]:
     owner = windows.of(name, "/rooms")
     owner("room-table").select_option("T2")
     owner("room-open").click()
+    expect(owner("room-code")).to_have_text(re.compile(r"^[A-Z2-9]{8}$"))
     code = owner("room-code").inner_text()
-    assert re.fullmatch(r"[A-Z2-9]{8}", code)
     expect(owner("room-start")).to_be_disabled()
     expect(owner("room-reason")).to_have_text("The room starts with at least 2 players.")
     expect(owner("room-link")).to_have_value(f"{owner.url}/rooms/join/{code}")

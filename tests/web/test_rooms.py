@@ -148,6 +148,8 @@ def test_a_round_with_a_leave_through_the_doors(one, other, floor, people):
     assert len(mine["room"]["round"]["wagers"]) == 2
     left = other.post(f"/api/rooms/{room['id']}/leave", {})
     assert left.json == {"forfeited_minor": 500, "wagers": 1}
+    own = other.get(f"/api/rounds/{round_id}/wagers").json["wagers"]
+    assert [(wager["forfeited"], wager["ending"]) for wager in own] == [(True, None)]
     floor.deal(["3C", *HANDS])
     floor.close()
     floor.reveal_all()

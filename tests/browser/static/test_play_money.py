@@ -309,7 +309,7 @@ def test_effects_are_silent_before_a_touch_and_at_volume_nothing(run, bare):
       };
       m.soundChip();
       const before = made.length;
-      dispatchEvent(new Event("pointerdown"));
+      dispatchEvent(new Event("mousedown"));
       m.setEffectsVolume(50);
       m.soundChip();
       const half = made.splice(0);
