@@ -96,19 +96,22 @@ def test_a_retried_opening_is_the_same_room(one):
     assert answers[0].json == answers[1].json
 
 
+AN_ID = "0b7f4d5e-6f0c-4a77-9d0a-2f1f3b9c8e11"
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "code"),
     [
         ("/api/rooms", {}, 400, "missing_field"),
         ("/api/rooms", {"id": "x", "table": TABLE}, 400, "id_not_uuid"),
-        ("/api/rooms", {"id": str(uuid.uuid4()), "table": 7}, 400, "not_a_name"),
-        ("/api/rooms", {"id": str(uuid.uuid4()), "table": "T9"}, 404, "unknown_table"),
-        ("/api/rooms", {"id": str(uuid.uuid4()), "table": TABLE, "x": 1}, 400, "unknown_field"),
+        ("/api/rooms", {"id": AN_ID, "table": 7}, 400, "not_a_name"),
+        ("/api/rooms", {"id": AN_ID, "table": "T9"}, 404, "unknown_table"),
+        ("/api/rooms", {"id": AN_ID, "table": TABLE, "x": 1}, 400, "unknown_field"),
         ("/api/rooms/join", {}, 400, "missing_field"),
         ("/api/rooms/join", {"code": 7}, 400, "not_a_text"),
         ("/api/rooms/join", {"code": "ABCD2345"}, 409, "room_code_wrong"),
-        (f"/api/rooms/{uuid.uuid4()}/start", {}, 404, "unknown_room"),
-        (f"/api/rooms/{uuid.uuid4()}/leave", {}, 404, "unknown_room"),
+        (f"/api/rooms/{AN_ID}/start", {}, 404, "unknown_room"),
+        (f"/api/rooms/{AN_ID}/leave", {}, 404, "unknown_room"),
         ("/api/rooms/x/start", {}, 400, "id_not_uuid"),
         ("/api/rooms/x/leave", {"really": True}, 400, "unknown_field"),
     ],
