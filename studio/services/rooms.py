@@ -102,6 +102,9 @@ class RoomService:
                         id=room_id,
                     )
                 return ()
+            now_in = unit.rooms.of_player(player.id)
+            if now_in is not None and now_in.id == room_id:
+                return ()  # the same request, carried out between the two looks
             self._need_free(unit, player)
             unit.rooms.open(
                 id=room_id,

@@ -118,7 +118,7 @@ class Plan:
 PLANS = (
     Plan(code="T1", dealer="sato", window_ms=8_000),
     Plan(code="T2", dealer="mori", window_ms=60_000),
-    Plan(code="T3", dealer="abe", window_ms=4_000),
+    Plan(code="T3", dealer="abe", window_ms=6_000),
     Plan(
         code="T4",
         dealer="endo",

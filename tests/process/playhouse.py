@@ -25,7 +25,7 @@ import requests
 
 import app as entrance
 from studio.demo.camera import CameraHand
-from studio.demo.client import DoorClient
+from studio.demo.client import DoorClient, DoorError
 from studio.demo.processes import Processes, clean_environment, free_port, wait_until_ready
 from studio.demo.world import manifest
 from studio.domain.cards import CodeVersion, PrintedCode, parse_card
@@ -278,8 +278,8 @@ class Playhouse:
         while not self._closing.wait(1.0):
             try:
                 station.post(f"/api/tables/{TABLE}/station", {})
-            except requests.RequestException:
-                continue
+            except (requests.RequestException, DoorError):
+                continue  # no server, or another dealer at the table: no sign of life
         station.close()
 
     # Looking -----------------------------------------------------------------------------------

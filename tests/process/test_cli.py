@@ -156,7 +156,7 @@ def test_an_operation_nobody_knows_is_unsupported_and_no_success(tmp_path):
 
 
 def test_a_game_that_is_not_built_is_unsupported_and_no_failure(tmp_path):
-    other = vector(game="baccarat")
+    other = vector(game="super_bull")
     ended = check(tmp_path, vector(), other)
     assert ended.exit_code == 0
     assert ended.stdout.splitlines()[-1] == "1 passed, 0 failed, 1 unsupported"

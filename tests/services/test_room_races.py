@@ -136,7 +136,7 @@ def test_a_wager_that_races_its_players_leaving_is_forfeited_or_placed_alone(pla
             ]
         )
         assert answers[1] in (
-            {"forfeited_minor": 200, "wagers": 1},
+            {"forfeited_minor": 100, "wagers": 1},
             {"forfeited_minor": 0, "wagers": 0},
         )
         play.rooms.leave(AYA, room_id=room["id"])
@@ -149,7 +149,7 @@ def test_leaving_twice_at_once_forfeits_once(play):
     play.to_betting()
     play.bet("p1", 500, player=BEN)
     answers = at_once([lambda: play.rooms.leave(BEN, room_id=room["id"])] * 8)
-    assert answers == [{"forfeited_minor": 1_000, "wagers": 1}] * 8
+    assert answers == [{"forfeited_minor": 500, "wagers": 1}] * 8
 
 
 def test_a_settlement_and_a_leave_have_one_order(play):
