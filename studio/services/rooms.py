@@ -105,7 +105,8 @@ class RoomService:
             now_in = unit.rooms.of_player(player.id)
             if now_in is not None and now_in.id == room_id:
                 return ()  # the same request, carried out between the two looks
-            self._need_free(unit, player)
+            if now_in is not None:
+                raise _room_already()
             unit.rooms.open(
                 id=room_id,
                 table=table,
@@ -224,12 +225,9 @@ class RoomService:
         drawn = self._randomness.nonce()[:CODE_CHARS]
         return "".join(CODE_ALPHABET[byte % len(CODE_ALPHABET)] for byte in drawn)
 
-    def _need_free(self, unit: UnitOfWork, player: Actor) -> None:
-        if unit.rooms.of_player(player.id) is not None:
-            raise RefusedError("room_already", "You are in a room already; leave it first.")
-
     def _need_seat(self, unit: UnitOfWork, player: Actor, room: Room) -> None:
-        self._need_free(unit, player)
+        if unit.rooms.of_player(player.id) is not None:
+            raise _room_already()
         if room.state is RoomState.STARTED:
             raise RefusedError("room_started", "The room has started; nobody joins any more.")
         if len(room.members) >= self._seats_max:
@@ -290,6 +288,10 @@ class RoomService:
             ],
             "round": None if current is None else _round_json(current),
         }
+
+
+def _room_already() -> RefusedError:
+    return RefusedError("room_already", "You are in a room already; leave it first.")
 
 
 def _unknown_room() -> RefusedError:
