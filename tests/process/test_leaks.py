@@ -28,6 +28,9 @@ STRANGER = "stranger"
 SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 ROUNDLESS = "none"
 
+PLAY_MONEY_ONLY = {"/api/club", "/api/rooms/mine"}
+"""Doors that a studio for money refuses to everybody."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Secret:
@@ -237,7 +240,7 @@ def test_no_card_is_told_before_its_reveal_and_the_search_finds_it_after(house, 
     need_told(watch, seen, [secrets[digits] for digits in cards])
     assert watch.leaks(seen, [secrets[opening_burn]]) == []
     # Everything was looked at: each address answered somebody.
-    assert set(watch.known) - watch.answered == set()
+    assert set(watch.known) - watch.answered == PLAY_MONEY_ONLY
 
 
 def need_silence(watch: Watch, seen: Mapping[str, str], *, drawn: int) -> None:
