@@ -8,6 +8,7 @@ read frame by frame, and none is left out.
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -16,13 +17,21 @@ import cv2
 import numpy as np
 from cv2.typing import MatLike
 
+from scanner.health import CameraState, SourceHealth
+
 OPEN_TIMEOUT_MS = 3_000
 READ_TIMEOUT_MS = 2_000
 """OpenCV's own limits are 30 s: far too long to notice a pulled plug."""
 REOPEN_FIRST_S = 0.2
 REOPEN_MAX_S = 5.0
+HUNG_MS = 6_000
+"""A camera that neither opens, reads nor fails for this long is left to itself: a driver hangs."""
+HUNG_MAX = 3
+"""So many hung threads are left behind at most; after that the camera is only waited for."""
 FROZEN_MS = 2_000
 """A picture that does not change at all for this long is no live picture: sensors have noise."""
+FROZEN_REOPEN_MS = 10_000
+"""A camera frozen for this long is opened again: most come back to life."""
 CHANGE_STEP_PX = 16
 """Every n-th pixel is compared to tell a frozen picture."""
 IMAGE_SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
@@ -42,18 +51,6 @@ class Frame:
     taken_ms: int
     """Monotonic milliseconds."""
     name: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class SourceHealth:
-    """What a source has done so far."""
-
-    frames: int
-    dropped: int
-    """Frames that a newer one replaced before they were looked at."""
-    reopened: int
-    age_ms: int | None
-    """Since the newest frame that differed from the one before; None before the first."""
 
 
 class Source(Protocol):
@@ -102,10 +99,10 @@ class CaptureGrabber:
                 target,
                 cv2.CAP_FFMPEG,
                 [
-                    cv2.CAP_PROP_OPEN_TIMEOUT_MSEC,
-                    OPEN_TIMEOUT_MS,
-                    cv2.CAP_PROP_READ_TIMEOUT_MSEC,
-                    READ_TIMEOUT_MS,
+                    *(cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, OPEN_TIMEOUT_MS),
+                    *(cv2.CAP_PROP_READ_TIMEOUT_MSEC, READ_TIMEOUT_MS),
+                    # Each further thread holds a frame back.
+                    *(cv2.CAP_PROP_N_THREADS, 1),
                 ],
             )
         if not self._capture.isOpened():
@@ -124,18 +121,33 @@ class CaptureGrabber:
         self._capture.release()
 
 
+class _Turn:
+    """One grab thread's turn at the camera; a thread whose turn is over keeps nothing."""
+
+    def __init__(self, now_ms: int) -> None:
+        """Begin."""
+        self.over = False
+        self.busy_since_ms = now_ms
+
+
 class LiveSource:
     """Drains a camera in a thread, keeps the newest frame, opens it again when it is lost."""
 
     ended = False
 
     def __init__(
-        self, open_grabber: Callable[[], Grabber], *, name: str, now_ms: Callable[[], int]
+        self,
+        open_grabber: Callable[[], Grabber],
+        *,
+        name: str,
+        now_ms: Callable[[], int],
+        frozen_ms: int = FROZEN_MS,
     ) -> None:
         """Start the grab thread; a camera that is not there yet is waited for."""
         self._open_grabber = open_grabber
         self._name = name
         self._now_ms = now_ms
+        self._frozen_ms = frozen_ms
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._newest: Frame | None = None
@@ -143,9 +155,12 @@ class LiveSource:
         self._frames = 0
         self._dropped = 0
         self._opened = 0
-        self._alive_ms: int | None = None
-        self._thread = threading.Thread(target=self._run, name="grab", daemon=True)
-        self._thread.start()
+        self._opened_ms = 0
+        self._content = b""
+        self._alive_ms = 0
+        self._lost = False
+        self._hung = 0
+        self._begin_turn()
 
     def next_frame(self, *, timeout_s: float) -> Frame | None:
         """Return the newest frame not returned before, or None when none came in time."""
@@ -154,25 +169,30 @@ class LiveSource:
                 lambda: self._closing.is_set() or self._frames > self._returned, timeout_s
             )
             if self._newest is None or self._frames == self._returned:
+                self._leave_hung_thread()
                 return None
             self._dropped += self._frames - self._returned - 1
             self._returned = self._frames
             return self._newest
 
     def health(self) -> SourceHealth:
-        """Return counts and age; a frozen picture ages although frames arrive."""
+        """Return counts, age and state; a frozen picture ages although frames arrive."""
         with self._changed:
-            newest = self._newest
-            age_ms = None
-            if newest is not None and self._alive_ms is not None:
+            state, age_ms = CameraState.OPENING, None
+            if self._newest is not None:
                 now_ms = self._now_ms()
-                silent_ms, frozen_ms = now_ms - newest.taken_ms, now_ms - self._alive_ms
-                age_ms = frozen_ms if frozen_ms > FROZEN_MS else silent_ms
+                silent_ms, frozen_ms = now_ms - self._newest.taken_ms, now_ms - self._alive_ms
+                is_frozen = frozen_ms > self._frozen_ms
+                age_ms = frozen_ms if is_frozen else silent_ms
+                state = CameraState.FROZEN if is_frozen else CameraState.OPEN
+                if self._lost or silent_ms > READ_TIMEOUT_MS:
+                    state = CameraState.LOST
             return SourceHealth(
                 frames=self._frames,
                 dropped=self._dropped,
                 reopened=max(0, self._opened - 1),
                 age_ms=age_ms,
+                state=state,
             )
 
     def close(self) -> None:
@@ -182,48 +202,73 @@ class LiveSource:
             self._changed.notify_all()
         self._thread.join(CLOSE_TIMEOUT_S)
 
-    def _run(self) -> None:
+    def _begin_turn(self) -> None:
+        self._turn = _Turn(self._now_ms())
+        self._thread = threading.Thread(
+            target=self._run, args=(self._turn,), name="grab", daemon=True
+        )
+        self._thread.start()
+
+    def _leave_hung_thread(self) -> None:
+        """Give the camera to another thread when a call into a driver does not come back."""
+        hung_ms = self._now_ms() - self._turn.busy_since_ms
+        if hung_ms > HUNG_MS and self._hung < HUNG_MAX and not self._closing.is_set():
+            self._turn.over = True
+            self._hung += 1
+            self._lost = True
+            self._begin_turn()
+
+    def _run(self, turn: _Turn) -> None:
         wait_s = REOPEN_FIRST_S
-        while not self._closing.is_set():
-            try:
-                grabber = self._open_grabber()
-            except (CameraError, cv2.error):
-                self._closing.wait(wait_s)
-                wait_s = min(wait_s * 2, REOPEN_MAX_S)
-                continue
-            with self._changed:
-                self._opened += 1
-            if self._drain(grabber):
-                wait_s = REOPEN_FIRST_S
+        while not self._closing.is_set() and not turn.over:
+            turn.busy_since_ms = self._now_ms()
+            with (
+                contextlib.suppress(CameraError, cv2.error),
+                closing(self._open_grabber()) as camera,
+            ):
+                if self._drain(camera, turn):
+                    wait_s = REOPEN_FIRST_S
+            turn.busy_since_ms = self._now_ms()
             self._closing.wait(wait_s)
             wait_s = min(wait_s * 2, REOPEN_MAX_S)
+        with self._changed:
+            self._hung -= turn.over
 
-    def _drain(self, grabber: Grabber) -> bool:
-        """Read until the camera is lost; tell whether any frame came."""
+    def _drain(self, grabber: Grabber, turn: _Turn) -> bool:
+        """Read until the camera is lost or frozen; tell whether any frame came."""
+        with self._changed:
+            self._opened += not turn.over
+            self._opened_ms = self._now_ms()
         came = False
-        before = b""
-        with contextlib.closing(grabber):
-            while not self._closing.is_set():
-                try:
-                    image = grabber.read()
-                except cv2.error:
-                    return came
+        while not self._closing.is_set() and not turn.over:
+            turn.busy_since_ms = self._now_ms()
+            try:
+                image = grabber.read()
+            except cv2.error:
+                image = None
+            with self._changed:
                 if image is None:
+                    self._lost = self._lost or not turn.over
                     return came
-                came = True
-                before = self._keep(image, before)
+                if not turn.over:
+                    came = True
+                    self._keep(image)
+                    if self._frozen_too_long():
+                        return True
         return came
 
-    def _keep(self, image: MatLike, before: bytes) -> bytes:
+    def _keep(self, image: MatLike) -> None:
         content = np.ascontiguousarray(image[::CHANGE_STEP_PX, ::CHANGE_STEP_PX]).tobytes()
-        with self._changed:
-            now_ms = self._now_ms()
-            self._frames += 1
-            if content != before:
-                self._alive_ms = now_ms
-            self._newest = Frame(image=image, number=self._frames, taken_ms=now_ms, name=self._name)
-            self._changed.notify_all()
-        return content
+        now_ms = self._now_ms()
+        self._frames += 1
+        self._lost = False
+        if content != self._content:
+            self._content, self._alive_ms = content, now_ms
+        self._newest = Frame(image=image, number=self._frames, taken_ms=now_ms, name=self._name)
+        self._changed.notify_all()
+
+    def _frozen_too_long(self) -> bool:
+        return self._now_ms() - max(self._alive_ms, self._opened_ms) > FROZEN_REOPEN_MS
 
 
 class RecordedSource:

@@ -14,8 +14,12 @@ class Verdict(StrEnum):
 
     KNOWN = "known"
     """Format, check digits and, where a manifest is loaded, the manifest hold."""
-    NOT_IN_SHOE = "not_in_shoe"
-    """A well-formed studio code that does not belong to the loaded deck set."""
+    OTHER_DECK_SET = "other_deck_set"
+    """A well-formed code of another deck set, or of another kind of piece than the table deals."""
+    UNKNOWN_SERIAL = "unknown_serial"
+    """The deck set's number, but its manifest has no such serial or names another piece for it."""
+    STAFF_BADGE = "staff_badge"
+    """The code of a person, never a card."""
     FOREIGN_SYMBOLOGY = "foreign_symbology"
     """A symbol that is no studio code at all."""
     UNREADABLE = "unreadable"
@@ -28,7 +32,7 @@ class Finding:
 
     verdict: Verdict
     printed: PrintedCode | None = None
-    """Present for KNOWN and NOT_IN_SHOE."""
+    """Present for every text whose format and check digits hold."""
 
     @property
     def valid(self) -> bool:
@@ -42,7 +46,9 @@ class Codebook:
 
     deck_set: int | None = None
     manifest: Mapping[int, int] = field(default_factory=dict)
-    """Serial to card number, of the whole deck set; it says nothing about the order."""
+    """Serial to card or tile number, of the whole deck set; it says nothing about the order."""
+    version: CodeVersion = CodeVersion.CARD
+    """What the manifest holds: cards or tiles."""
 
     def look_up(self, text: str) -> Finding:
         """Judge one decoded text; nothing is guessed or repaired."""
@@ -53,15 +59,14 @@ class Codebook:
             printed = parse_code(text)
         except MalformedError:
             return Finding(verdict=Verdict.UNREADABLE)
-        if self._holds(printed):
-            return Finding(verdict=Verdict.KNOWN, printed=printed)
-        return Finding(verdict=Verdict.NOT_IN_SHOE, printed=printed)
+        return Finding(verdict=self._judge(printed), printed=printed)
 
-    def _holds(self, printed: PrintedCode) -> bool:
+    def _judge(self, printed: PrintedCode) -> Verdict:
+        if printed.version is CodeVersion.BADGE:
+            return Verdict.STAFF_BADGE
         if self.deck_set is None:
-            return True
-        return (
-            printed.version is CodeVersion.CARD
-            and printed.deck_set == self.deck_set
-            and self.manifest.get(printed.serial) == printed.number
-        )
+            return Verdict.KNOWN
+        if (printed.version, printed.deck_set) != (self.version, self.deck_set):
+            return Verdict.OTHER_DECK_SET
+        in_manifest = self.manifest.get(printed.serial) == printed.number
+        return Verdict.KNOWN if in_manifest else Verdict.UNKNOWN_SERIAL

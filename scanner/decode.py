@@ -1,37 +1,46 @@
 """From a frame to the texts on it: two decoders, straightened codes, a short ladder of attempts.
 
-One symbology is enabled at a time: others give ghosts and cost time. The decoders see the same
-code at different scales. Source: scanner notes, "What goes wrong, and what to do".
+One symbology is enabled at a time: others give ghosts and cost time. The decoders never see the
+same clean symbol: one reads the first copy's, the other the second's, or each its own picture.
+Source: scanner notes, "What goes wrong, and what to do".
 """
 
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum, unique
-from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import cv2
 import numpy as np
 from cv2.typing import MatLike
 
 from scanner.layout import (
-    BLANK_BOXES,
     CARD_HEIGHT_MM,
     CARD_WIDTH_MM,
-    CODE_BOXES,
-    MODULE_MM,
+    LAYOUTS,
+    QR_MODULES,
+    QUIET_MODULES,
+    STRIP_MODULES,
+    STRIP_QUIET_MODULES,
     Box,
+    Layout,
 )
+from scanner.layout import Symbology as Symbology
 from scanner.locate import Outline, find_cards, shrink
-from scanner.sighting import Decoder, Effort, Reading, Sighting
+from scanner.places import cut_place, find_codes
+from scanner.prepare import as_bytes, as_grey, even, half, inverted, plain, sharp, smooth, strong
+from scanner.sampling import Symbol, square_likeness, square_symbol, strip_symbol, together
+from scanner.sighting import Corners, Decoder, Effort, Reading, Sighting
 
 BUDGET_S = 0.040
 """An unreadable frame is given up after this long."""
+FRAME_S = 0.008
+"""Of it, what the look at the whole frame may need in the end."""
 MARGIN_MM = 3.0
 """Looked at round a code's place: the outline is never exact."""
-MODULE_PX = 4.0
-"""Both decoders read best at three to five pixels a module."""
+STRIP_TRIM_MM = 1.5
+"""Left out at both ends of a strip's bars: the lines between must lie wholly within them."""
+STRIP_HEIGHT_MODULES = 15
 RECHECK_FRAMES = 15
 """A still view is decoded again this often, whatever the effort."""
 THUMB_SIZE = (160, 90)
@@ -42,14 +51,6 @@ CODE_DARKNESS_MIN = 0.07
 CODE_DARKNESS_RATIO = 2.0
 IMAGE_SIDE_MIN_PX = 16
 WHOLE_CARD = Box(left_mm=0, top_mm=0, width_mm=CARD_WIDTH_MM, height_mm=CARD_HEIGHT_MM)
-
-
-@unique
-class Symbology(StrEnum):
-    """The one kind of symbol that the studio prints."""
-
-    QR = "qr"
-    CODE128 = "code128"
 
 
 class TextDecoder(Protocol):
@@ -81,6 +82,15 @@ class _Attempt:
     prepare: Callable[[MatLike], MatLike]
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where one copy of the code may be, and how to straighten it, the right way up."""
+
+    copy: int | None
+    cut: Callable[[float], MatLike]
+    """Takes the pixels a module."""
+
+
 def load_decoders(symbology: Symbology) -> tuple[TextDecoder, TextDecoder]:
     """Return both decoders for one symbology.
 
@@ -92,103 +102,21 @@ def load_decoders(symbology: Symbology) -> tuple[TextDecoder, TextDecoder]:
     return ZxingDecoder(symbology.value), ZbarDecoder(symbology.value)
 
 
-def as_bytes(image: MatLike) -> MatLike:
-    """Return the picture with eight bits a channel; the decoders read nothing else."""
-    if image.dtype == np.uint8:
-        return image
-    values = np.nan_to_num(image.astype(np.float32))
-    low, high = float(values.min()), float(values.max())
-    scaled: MatLike = ((values - low) * (255 / max(high - low, 1e-6))).astype(np.uint8)
-    return scaled
+_Sides: TypeAlias = tuple[_Place, ...]
+"""The copies' places for one way that a card may lie."""
 
-
-def as_grey(image: MatLike) -> MatLike:
-    """Return the picture as one plane, whatever a camera or file gave."""
-    if image.ndim == 2:
-        return image
-    if image.shape[2] == 1:
-        return image[..., 0]
-    return cv2.cvtColor(image[..., :3], cv2.COLOR_BGR2GRAY)
-
-
-def _stretched(crop: MatLike) -> MatLike:
-    """Use the whole range of grey, whatever contrast a dark table leaves."""
-    low, high = float(crop.min()), float(crop.max())
-    scale = 255 / max(high - low, 1.0)
-    return cv2.convertScaleAbs(crop, alpha=scale, beta=-low * scale)
-
-
-def _plain(crop: MatLike) -> MatLike:
-    return crop
-
-
-def _smooth(crop: MatLike) -> MatLike:
-    """Upscaled noise breaks zbar."""
-    return _stretched(cv2.GaussianBlur(crop, (0, 0), 1.0))
-
-
-def _sharp(crop: MatLike) -> MatLike:
-    """Give blurred edges back; smoothing first keeps the noise from being sharpened too."""
-    stretched = _smooth(crop)
-    halo = cv2.GaussianBlur(stretched, (0, 0), 3.0)
-    return cv2.addWeighted(stretched, 2.8, halo, -1.8, 0)
-
-
-def _strong(crop: MatLike) -> MatLike:
-    """Sharpen hard what is large and smooth: zbar likes it better than a computed focus."""
-    smooth = _stretched(cv2.GaussianBlur(crop, (0, 0), 1.5))
-    return cv2.addWeighted(smooth, 5.0, cv2.GaussianBlur(smooth, (0, 0), 4.0), -4.0, 0)
-
-
-@lru_cache(maxsize=16)
-def _focus(shape: tuple[int, int], *, blur_px: float, damping: float) -> MatLike:
-    """Return the filter, by frequency, that undoes a round blur as far as noise allows."""
-    down = np.fft.fftfreq(shape[0])[:, None]
-    across = np.fft.rfftfreq(shape[1])[None, :]
-    blur = np.exp(-2 * (np.pi * blur_px) ** 2 * (down**2 + across**2))
-    undo: MatLike = (blur / (blur * blur + damping)).astype(np.float32)
-    return undo
-
-
-def _deblurred(crop: MatLike, *, blur_px: float, damping: float) -> MatLike:
-    """Undo a blur of half a module, motion or focus alike (Wiener filter)."""
-    spectrum = np.fft.rfft2(_stretched(crop).astype(np.float32))
-    height, width = crop.shape[:2]
-    focus = _focus((height, width), blur_px=blur_px, damping=damping)
-    sharp = np.fft.irfft2(spectrum * focus, s=(height, width))
-    bytes_: MatLike = np.clip(sharp, 0, 255).astype(np.uint8)
-    return bytes_
-
-
-def _half(frame: MatLike) -> MatLike:
-    """Large symbols read better when they are small."""
-    return cv2.resize(frame, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-
-
-def _inverted(frame: MatLike) -> MatLike:
-    return cv2.bitwise_not(frame)
-
-
-def _even(crop: MatLike) -> MatLike:
-    """Divide uneven light and glare out."""
-    smooth = cv2.GaussianBlur(crop, (0, 0), 0.8)
-    paper = cv2.dilate(smooth, np.ones((9, 9), np.uint8))
-    paper = cv2.GaussianBlur(paper, (0, 0), 8.0)
-    return cv2.divide(smooth, cv2.max(paper, np.full_like(paper, 1)), scale=235)
-
-
+SAMPLED_MODULE_PX = {Symbology.QR: 6, Symbology.CODE128: 4}
+ROUGH_MODULE_PX = 3
+"""Enough to see which way up a code lies."""
 LADDER = (
-    _Attempt(MODULE_PX, _plain),
-    _Attempt(8.0, lambda crop: _deblurred(crop, blur_px=4.0, damping=0.05)),
-    _Attempt(6.0, _strong),
-    _Attempt(6.0, lambda crop: _deblurred(crop, blur_px=3.0, damping=0.02)),
-    _Attempt(6.0, _even),
-    _Attempt(6.0, lambda crop: _deblurred(crop, blur_px=3.0, damping=0.1)),
+    _Attempt(4.0, plain),
+    _Attempt(6.0, strong),
+    _Attempt(6.0, even),
 )
-"""Ordered by what an attempt wins for its time."""
+"""After the sampled symbols; ordered by what an attempt wins for its time."""
 
 
-FRAME_LADDER = (_plain, _half, _inverted, _smooth, _sharp)
+FRAME_LADDER = (plain, half, inverted, smooth, sharp)
 """For the whole frame, when no card's outline helps."""
 
 
@@ -210,11 +138,13 @@ class Reader:
         """
         self._zxing, self._zbar = decoders
         self._symbology = symbology
+        self._layout = LAYOUTS[symbology]
         self._budget_s = budget_s
         self._thorough = thorough
         self._clock = clock
         self._deadline_s = 0.0
         self._faults = 0
+        self._sharpness = 0.0
         self._thumb: MatLike | None = None
         self._decoded_thumb: MatLike | None = None
         self._decoded: Sighting | None = None
@@ -226,6 +156,7 @@ class Reader:
             return Sighting(cards_in_view=0, still=False)
         self._deadline_s = self._clock() + self._budget_s
         self._faults = 0
+        self._sharpness = 0.0
         image = as_bytes(image)
         small = shrink(image)
         thumb = cv2.resize(as_grey(small), THUMB_SIZE, interpolation=cv2.INTER_AREA)
@@ -238,6 +169,8 @@ class Reader:
             return Sighting(
                 cards_in_view=before.cards_in_view,
                 occupied=before.occupied,
+                outlines=before.outlines,
+                sharpness=before.sharpness,
                 code_in_view=before.code_in_view,
                 still=still,
                 unchanged=True,
@@ -256,40 +189,114 @@ class Reader:
         found = find_cards(image, small)
         outlines = found.cards
         grey = as_grey(image)
-        readings: list[Reading] = []
-        for outline in outlines:
-            readings += self._read_card(grey, outline)
-        if not readings:
-            readings = self._read_frame(grey)
+        readings, stray = self._read(grey, small, outlines)
         explain = effort is Effort.EXPLAIN
+        in_view = bool(readings) or stray > 0
+        in_view = in_view or any(_has_code(grey, card, self._layout) for card in outlines)
         return Sighting(
-            cards_in_view=len(outlines),
-            occupied=found.occupied,
+            cards_in_view=max(len(outlines), min(stray, 1)),
+            occupied=found.occupied or stray > 0,
+            outlines=tuple(_as_corners(outline) for outline in outlines),
+            sharpness=self._sharpness,
             readings=tuple(readings),
             still=still,
-            code_in_view=bool(readings) or any(_has_code(grey, card) for card in outlines),
+            code_in_view=in_view,
             foreign=explain and not readings and self._sees_foreign(grey, outlines),
             explained=explain,
             faults=self._faults,
         )
 
-    def _read_card(self, grey: MatLike, outline: Outline) -> list[Reading]:
+    def _read(
+        self, grey: MatLike, small: MatLike, outlines: tuple[Outline, ...]
+    ) -> tuple[list[Reading], int]:
+        """Return what reads, the cheapest way first, and how many codes lie outside a card."""
+        cards = [self._sides(grey, outline) for outline in outlines]
+        readings: list[Reading] = []
+        unread = []
+        for sides in cards:
+            mine = self._read_clean(sides)
+            readings += mine
+            if not _agreed(mine):
+                unread.append((sides, mine))
+        stray = 0
+        if not readings:
+            readings, stray = self._read_strays(grey, small)
+        if not _agreed(readings):
+            for sides, mine in unread:
+                readings += self._climb(sides, mine)
+        return readings or self._read_frame(grey), stray
+
+    def _sides(self, grey: MatLike, outline: Outline) -> tuple[_Sides, ...]:
+        """Return the places of both codes, for each way the card may lie."""
+        ways = (outline, outline.turned()) if outline.ambiguous else (outline,)
+        return tuple(tuple(self._places(grey, way)) for way in ways)
+
+    def _read_clean(self, sides: tuple[_Sides, ...]) -> list[Reading]:
+        readings: list[Reading] = []
+        for copies in sides:
+            readings += self._read_sampled(copies)
+            if _agreed(readings):
+                break
+        return readings
+
+    def _climb(self, sides: tuple[_Sides, ...], before: list[Reading]) -> list[Reading]:
         """Climb the ladder until both decoders agree on a text or the time is up."""
         readings: list[Reading] = []
         for attempt in LADDER:
-            for candidate in (outline, outline.turned()) if outline.ambiguous else (outline,):
-                readings += self._attempt(grey, candidate, attempt=attempt)
-                if _agreed(readings):
+            for copies in sides:
+                if self._late():
                     return readings
-                if self._clock() > self._deadline_s:
+                readings += self._attempt(copies, attempt=attempt)
+                if _agreed(before + readings):
                     return readings
         return readings
 
-    def _attempt(self, grey: MatLike, outline: Outline, *, attempt: _Attempt) -> list[Reading]:
-        crops = [
-            (copy, attempt.prepare(outline.cut(grey, box, pixels_per_mm=px_per_mm)))
-            for copy, box, px_per_mm in self._places(attempt.module_px)
-        ]
+    def _late(self) -> bool:
+        return self._clock() > self._deadline_s - FRAME_S
+
+    def _places(self, grey: MatLike, outline: Outline) -> Iterator[_Place]:
+        """Yield the places of both copies; what is printed upside down is turned."""
+        module_mm = self._layout.module_mm
+        for copy, box in enumerate(self._layout.code_boxes):
+
+            def cut(module_px: float, box: Box = box) -> MatLike:
+                crop = outline.cut(grey, _shown(box), pixels_per_mm=module_px / module_mm)
+                return _upright(crop, box)
+
+            yield _Place(copy, cut)
+
+    def _read_sampled(self, copies: Iterable[_Place]) -> list[Reading]:
+        """Read the copies' clean symbols: zxing-cpp takes the first that reads, zbar another."""
+        symbols: list[tuple[int | None, Symbol]] = []
+        for place in copies:
+            crop = place.cut(SAMPLED_MODULE_PX[self._symbology])
+            self._sharpness = max(self._sharpness, _sharpness(crop))
+            symbol = self._sampled(crop)
+            if symbol is not None:
+                symbols.append((place.copy, symbol))
+        return self._read_symbols(symbols)
+
+    def _read_symbols(self, symbols: list[tuple[int | None, Symbol]]) -> list[Reading]:
+        for index, (copy, symbol) in enumerate(symbols):
+            readings = list(self._texts(self._zxing, [(copy, symbol.picture())]))
+            if readings:
+                others = [other for at, other in enumerate(symbols) if at != index]
+                pictures = [(other, clean.picture()) for other, clean in others]
+                return readings + list(self._texts(self._zbar, pictures))
+        if len(symbols) < 2:
+            return []
+        both = together([symbol for _, symbol in symbols])
+        return list(self._texts(self._zxing, [(symbols[0][0], both.picture())]))
+
+    def _sampled(self, crop: MatLike) -> Symbol | None:
+        module_px = SAMPLED_MODULE_PX[self._symbology]
+        margin = MARGIN_MM / self._layout.module_mm
+        if self._symbology is Symbology.QR:
+            return square_symbol(crop, module_px=module_px, margin_modules=margin)
+        return strip_symbol(crop, module_px=module_px, margin_modules=margin)
+
+    def _attempt(self, copies: Iterable[_Place], *, attempt: _Attempt) -> list[Reading]:
+        crops = [(place.copy, attempt.prepare(place.cut(attempt.module_px))) for place in copies]
         readings = list(self._texts(self._zxing, crops))
         # What one decoder has read is shown to the other first.
         read = {reading.copy for reading in readings}
@@ -300,15 +307,57 @@ class Reader:
                 break
         return readings
 
-    def _places(self, module_px: float) -> Iterator[tuple[int, Box, float]]:
-        """Yield the places of the codes, with the scale to cut them at."""
-        px_per_mm = module_px / MODULE_MM
-        if self._symbology is Symbology.CODE128:
-            # A strip's place differs from printer to printer: the whole card is looked at.
-            yield 0, WHOLE_CARD, px_per_mm * 1.5
-            return
-        for copy, box in enumerate(CODE_BOXES):
-            yield copy, _with_margin(box), px_per_mm
+    def _read_strays(self, grey: MatLike, small: MatLike) -> tuple[list[Reading], int]:
+        """Read codes that lie there without a card's outline; count what looks like one."""
+        scale = grey.shape[1] // small.shape[1]
+        symbols: list[tuple[int | None, Symbol]] = []
+        crops: list[tuple[int | None, MatLike]] = []
+        for corners in find_codes(as_grey(small), self._symbology, scale=scale):
+            if self._late():
+                break
+            place, symbol = self._stray(tuple(self._stray_places(grey, corners)))
+            if symbol is not None:
+                symbols.append((None, symbol))
+                crops.append((None, place.cut(LADDER[0].module_px)))
+        readings = self._read_symbols(symbols)
+        for crop in crops:
+            if _agreed(readings) or self._late():
+                break
+            readings += self._texts(self._zbar if readings else self._zxing, [crop])
+        return readings, len(symbols)
+
+    def _stray(self, ways: tuple[_Place, ...]) -> tuple[_Place, Symbol | None]:
+        """Return the way up that shows a symbol best, with the symbol."""
+        module_px = SAMPLED_MODULE_PX[self._symbology]
+        if self._symbology is Symbology.QR:
+            margin = MARGIN_MM / self._layout.module_mm
+            upright = max(
+                ways,
+                key=lambda way: square_likeness(
+                    way.cut(ROUGH_MODULE_PX), module_px=ROUGH_MODULE_PX, margin_modules=margin
+                ),
+            )
+            return upright, self._sampled(upright.cut(module_px))
+        tried = [(way, self._sampled(way.cut(module_px))) for way in ways]
+        return max(tried, key=lambda one: -1.0 if one[1] is None else one[1].likeness)
+
+    def _stray_places(self, grey: MatLike, corners: MatLike) -> Iterator[_Place]:
+        """Yield a found code each way up."""
+        margin = MARGIN_MM / self._layout.module_mm
+        if self._symbology is Symbology.QR:
+            size, turns = (QR_MODULES, QR_MODULES), range(4)
+            margins = (QUIET_MODULES + margin, QUIET_MODULES + margin)
+        else:
+            size, turns = (STRIP_MODULES, STRIP_HEIGHT_MODULES), range(0, 4, 2)
+            trim = STRIP_TRIM_MM / self._layout.module_mm
+            margins = (STRIP_QUIET_MODULES + margin, -trim)
+        for turn in turns:
+            turned = np.roll(corners, turn, axis=0)
+
+            def cut(module_px: float, turned: MatLike = turned) -> MatLike:
+                return cut_place(grey, turned, size=size, margins=margins, module_px=module_px)
+
+            yield _Place(None, cut)
 
     def _read_frame(self, grey: MatLike) -> list[Reading]:
         """Look at the whole frame: no card was found, or none of its codes reads."""
@@ -340,13 +389,33 @@ class Reader:
         return any(any_other_symbol(picture, self._symbology.value) for picture in pictures)
 
 
-def _with_margin(box: Box) -> Box:
+def _shown(box: Box) -> Box:
+    """Return what is looked at of a code's place: more than the place, but of bars the inside."""
+    across = -STRIP_TRIM_MM if box.vertical else MARGIN_MM
     return Box(
-        left_mm=box.left_mm - MARGIN_MM,
+        left_mm=box.left_mm - across,
         top_mm=box.top_mm - MARGIN_MM,
-        width_mm=box.width_mm + 2 * MARGIN_MM,
+        width_mm=box.width_mm + 2 * across,
         height_mm=box.height_mm + 2 * MARGIN_MM,
     )
+
+
+def _upright(crop: MatLike, box: Box) -> MatLike:
+    """Return a code's crop so that it reads from left to right."""
+    if box.vertical:
+        clockwise = cv2.ROTATE_90_CLOCKWISE
+        return cv2.rotate(crop, clockwise if box.turned else cv2.ROTATE_90_COUNTERCLOCKWISE)
+    return cv2.rotate(crop, cv2.ROTATE_180) if box.turned else crop
+
+
+def _sharpness(crop: MatLike) -> float:
+    """Return how strongly neighbouring pixels differ in a code's place."""
+    _, spread = cv2.meanStdDev(cv2.Laplacian(crop, cv2.CV_16S))
+    return float(spread[0][0])
+
+
+def _as_corners(outline: Outline) -> Corners:
+    return tuple((float(x), float(y)) for x, y in outline.corners)
 
 
 def _agreed(readings: list[Reading]) -> bool:
@@ -363,22 +432,22 @@ def _alike(thumb: MatLike, other: MatLike | None) -> bool:
     return moved <= MOVED_SHARE * thumb.size
 
 
-def _has_code(grey: MatLike, outline: Outline) -> bool:
-    """Tell a face, read or not, from a back: dark code corners beside two blank ones."""
+def _has_code(grey: MatLike, outline: Outline, layout: Layout) -> bool:
+    """Tell a face, read or not, from a back: dark places of codes beside blank ones."""
     candidates = (outline, outline.turned()) if outline.ambiguous else (outline,)
-    return any(_corners_show_code(grey, candidate) for candidate in candidates)
+    return any(_shows_code(grey, candidate, layout) for candidate in candidates)
 
 
-def _corners_show_code(grey: MatLike, outline: Outline) -> bool:
+def _shows_code(grey: MatLike, outline: Outline, layout: Layout) -> bool:
     card = outline.cut(grey, WHOLE_CARD, pixels_per_mm=2.0)
     paper = max(1.0, float(np.percentile(card, 85)))
 
     def darkness(box: Box) -> float:
         left, top = int(box.left_mm * 2), int(box.top_mm * 2)
-        side = int(box.width_mm * 2)
-        patch = card[top : top + side, left : left + side].astype(np.float32)
+        right, bottom = left + int(box.width_mm * 2), top + int(box.height_mm * 2)
+        patch = card[top:bottom, left:right].astype(np.float32)
         return float(np.clip(1 - patch / paper, 0, 1).mean())
 
-    code = max(darkness(box) for box in CODE_BOXES)
-    blank = min(darkness(box) for box in BLANK_BOXES)
+    code = max(darkness(box) for box in layout.code_boxes)
+    blank = min(darkness(box) for box in layout.blank_boxes)
     return code > CODE_DARKNESS_MIN and code > blank * CODE_DARKNESS_RATIO

@@ -32,6 +32,15 @@ def _load_zxing() -> Any:
     return _load("zxingcpp", advice="Install it with: pip install zxing-cpp")
 
 
+def load_zbar() -> Any:
+    """Return pyzbar's module.
+
+    Raises:
+        DecoderMissingError: libzbar0 or pyzbar is not installed.
+    """
+    return _load("pyzbar.pyzbar", advice=f"Install it with: apt-get install {ZBAR_PACKAGE}")
+
+
 def _formats(zxing: Any, names: tuple[str, ...]) -> Any:
     return tuple(getattr(zxing.BarcodeFormat, name) for name in names)
 
@@ -82,8 +91,7 @@ class ZbarDecoder:
         Raises:
             DecoderMissingError: libzbar0 or pyzbar is not installed.
         """
-        advice = f"Install it with: apt-get install {ZBAR_PACKAGE}"
-        self._zbar: Any = _load("pyzbar.pyzbar", advice=advice)
+        self._zbar = load_zbar()
         self._symbols = [getattr(self._zbar.ZBarSymbol, _ZBAR_SYMBOLS[symbology])]
 
     def texts(self, image: MatLike) -> list[str]:

@@ -17,16 +17,20 @@ from scanner.layout import (
     CARD_WIDTH_MM,
     CODE_BOXES,
     CORNER_RADIUS_MM,
+    LAYOUTS,
     MODULE_MM,
     QUIET_MODULES,
     RANK_BOX,
+    STRIP_MODULE_MM,
+    STRIP_QUIET_MODULES,
     SUIT_BOX,
     Box,
+    Symbology,
     is_red,
     rank_text,
     suit_shapes,
 )
-from scanner.symbol import code_modules
+from scanner.symbol import code_modules, strip_modules
 from studio.domain.cards import Card, CodeVersion, parse_code
 
 FACE_PIXELS_PER_MM = 8
@@ -64,12 +68,12 @@ class Look:
 
 
 LOOKS = (
-    Look(blur_px=0.5, motion_px=0, noise=2.0, light=1.0, glare=0.0, tilt_deg=4.0),
-    Look(blur_px=0.7, motion_px=0, noise=4.0, light=0.85, glare=0.15, tilt_deg=10.0),
-    Look(blur_px=0.9, motion_px=0, noise=6.0, light=0.65, glare=0.3, tilt_deg=18.0),
-    Look(blur_px=1.1, motion_px=2, noise=7.0, light=0.5, glare=0.5, tilt_deg=26.0),
-    Look(blur_px=1.5, motion_px=4, noise=8.0, light=0.35, glare=0.7, tilt_deg=32.0),
-    Look(blur_px=2.2, motion_px=7, noise=10.0, light=0.25, glare=0.9, tilt_deg=38.0),
+    Look(blur_px=0.5, motion_px=0, noise=6.0, light=1.0, glare=0.0, tilt_deg=4.0),
+    Look(blur_px=0.7, motion_px=0, noise=8.0, light=0.85, glare=0.15, tilt_deg=10.0),
+    Look(blur_px=1.0, motion_px=0, noise=8.0, light=0.65, glare=0.3, tilt_deg=20.0),
+    Look(blur_px=1.1, motion_px=2, noise=8.5, light=0.5, glare=0.5, tilt_deg=28.0),
+    Look(blur_px=1.5, motion_px=4, noise=10.0, light=0.35, glare=0.7, tilt_deg=34.0),
+    Look(blur_px=2.2, motion_px=7, noise=12.0, light=0.25, glare=0.9, tilt_deg=38.0),
 )
 """Severity 0 to 5, the scale of the scanner notes."""
 
@@ -128,16 +132,20 @@ def felt(
     return _to_bytes(cloth)
 
 
-def card_face(digits: str, *, pixels_per_mm: int = FACE_PIXELS_PER_MM) -> MatLike:
+def card_face(
+    digits: str,
+    *,
+    symbology: Symbology = Symbology.QR,
+    pixels_per_mm: int = FACE_PIXELS_PER_MM,
+) -> MatLike:
     """Draw the face of the card whose code is `digits`.
 
     Raises:
         MalformedError: as `parse_code`.
     """
-    face = _blank(pixels_per_mm, PAPER)
-    modules = np.array(code_modules(digits), np.uint8)
-    for box in CODE_BOXES:
-        _stamp(face, modules, box=box, pixels_per_mm=pixels_per_mm)
+    rows = code_modules(digits) if symbology is Symbology.QR else (strip_modules(digits),)
+    modules = np.array(rows, np.uint8)
+    face = stamped_face(modules, symbology=symbology, pixels_per_mm=pixels_per_mm)
     printed = parse_code(digits)
     if printed.version is CodeVersion.CARD:
         piece = printed.piece
@@ -146,10 +154,18 @@ def card_face(digits: str, *, pixels_per_mm: int = FACE_PIXELS_PER_MM) -> MatLik
     return face
 
 
-def stamped_face(modules: MatLike, *, pixels_per_mm: int = FACE_PIXELS_PER_MM) -> MatLike:
-    """Draw a card with any symbol of ones (black) and zeros in place of its code."""
+def stamped_face(
+    modules: MatLike,
+    *,
+    symbology: Symbology = Symbology.QR,
+    pixels_per_mm: int = FACE_PIXELS_PER_MM,
+) -> MatLike:
+    """Draw a card with any symbol of ones (black) and zeros in place of its code.
+
+    A strip is one row of modules. What has no quiet zone is stretched to the code's place.
+    """
     face = _blank(pixels_per_mm, PAPER)
-    for box in CODE_BOXES:
+    for box in LAYOUTS[symbology].code_boxes:
         _stamp(face, modules, box=box, pixels_per_mm=pixels_per_mm)
     return face
 
@@ -269,14 +285,23 @@ def seen_through(
         seen = cv2.filter2D(seen, -1, kernel / kernel.sum())
     # A smaller sensor behind the same lens: the blur shrinks with the picture.
     seen = cv2.GaussianBlur(seen, (0, 0), look.blur_px * scene.shape[1] / FULL_WIDTH_PX)
-    bright = seen.astype(np.float32) * look.light
+    seen = cv2.convertScaleAbs(seen, alpha=look.light)
     if look.glare and glare_at is not None:
-        height, width = seen.shape[:2]
-        across = (np.arange(width, dtype=np.float32) - glare_at[0])[None, :]
-        down = (np.arange(height, dtype=np.float32) - glare_at[1])[:, None]
-        spot = np.exp(-(across**2 + down**2) / (2 * (width / 40) ** 2))
-        bright += (spot * 140 * look.glare)[..., None]
-    return _to_bytes(bright)
+        _shine(seen, glare_at, strength=look.glare)
+    return seen
+
+
+def _shine(seen: MatLike, at: tuple[float, float], *, strength: float) -> None:
+    """Add a lamp's reflection; nothing of it is left three widths from its middle."""
+    height, width = seen.shape[:2]
+    spread = width / 40
+    left, right = (int(np.clip(at[0] + side * 3 * spread, 0, width)) for side in (-1, 1))
+    top, bottom = (int(np.clip(at[1] + side * 3 * spread, 0, height)) for side in (-1, 1))
+    across = (np.arange(left, right, dtype=np.float32) - at[0])[None, :]
+    down = (np.arange(top, bottom, dtype=np.float32) - at[1])[:, None]
+    spot = np.exp(-(across**2 + down**2) / (2 * spread**2)) * (140 * strength)
+    patch = seen[top:bottom, left:right]
+    patch[:] = cv2.add(patch, np.repeat(_to_bytes(spot)[..., None], seen.shape[2], axis=2))
 
 
 class Noise:
@@ -344,15 +369,20 @@ def _mask(width: int, height: int) -> MatLike:
 
 def _stamp(face: MatLike, modules: MatLike, *, box: Box, pixels_per_mm: int) -> None:
     """Put a symbol with its quiet zone into a box of the face."""
-    quiet_px = QUIET_MODULES * MODULE_MM * pixels_per_mm
-    side = round(box.width_mm * pixels_per_mm - 2 * quiet_px)
     ink = np.rot90(modules, 2) if box.turned else modules
+    if box.vertical:
+        quiet_x, quiet_y = 0.0, STRIP_QUIET_MODULES * STRIP_MODULE_MM * pixels_per_mm
+        ink = ink.T
+    else:
+        quiet_x = quiet_y = QUIET_MODULES * MODULE_MM * pixels_per_mm
+    width = round(box.width_mm * pixels_per_mm - 2 * quiet_x)
+    height = round(box.height_mm * pixels_per_mm - 2 * quiet_y)
     # Enlarged first, then shrunk by area: every module keeps its exact width.
     large = np.kron(ink, np.ones((STAMP_PIXELS, STAMP_PIXELS))).astype(np.float32)
-    alpha = cv2.resize(large, (side, side), interpolation=cv2.INTER_AREA)[..., None]
-    left = round(box.left_mm * pixels_per_mm + quiet_px)
-    top = round(box.top_mm * pixels_per_mm + quiet_px)
-    target = face[top : top + side, left : left + side]
+    alpha = cv2.resize(large, (width, height), interpolation=cv2.INTER_AREA)[..., None]
+    left = round(box.left_mm * pixels_per_mm + quiet_x)
+    top = round(box.top_mm * pixels_per_mm + quiet_y)
+    target = face[top : top + height, left : left + width]
     target[:] = _to_bytes(target * (1 - alpha) + np.array(INK_BLACK, np.float32) * alpha)
 
 

@@ -18,12 +18,13 @@ from scanner.camera import (
     video_pictures,
 )
 from scanner.codebook import Codebook, Finding, Verdict
-from scanner.confirm import Reason
-from scanner.decode import Reader, Symbology, load_decoders
+from scanner.confirm import NOT_OURS, Reason
+from scanner.decode import Reader, load_decoders
 from scanner.decoders import prove_decoders
+from scanner.layout import Symbology
 from scanner.sighting import Effort, Sighting
-from studio.domain.cards import CodeVersion
 
+_REASONS = {**NOT_OURS, Verdict.STAFF_BADGE: Reason.STAFF_BADGE}
 FILE_BUDGET_S = 0.25
 """A file does not run away: it may take longer than a frame of a running camera."""
 
@@ -44,25 +45,26 @@ def read_paths(
     *,
     any_code: bool,
     codebook: Codebook | None = None,
+    symbology: Symbology = Symbology.QR,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[Result]:
     """Read every picture and video frame named, in order.
 
     `status` is `read`, `failed` (with a reason) or `error` (the file can't be opened). Without a
     codebook only format and check digits are held. `any_code` also returns codes that are no
-    studio cards. `clock` gives seconds.
+    studio cards, of every kind of symbol. `clock` gives seconds.
 
     Raises:
         DecoderMissingError: a decoder does not work on this machine.
     """
     silence_opencv()
     prove_decoders(load_decoders(Symbology.QR))
-    symbologies = tuple(Symbology) if any_code else (Symbology.QR,)
+    symbologies = tuple(Symbology) if any_code else (symbology,)
     book = codebook or Codebook()
     for name, image in _pictures(paths):
         started_s = clock()
         if image is None:
-            yield _result(name, status="error", reason="not_a_picture", ms=0.0)
+            yield unreadable(Path(name))
             continue
         result = _read(image, name=name, book=book, symbologies=symbologies, any_code=any_code)
         result["ms"] = round((clock() - started_s) * 1000, 2)
@@ -102,7 +104,7 @@ def _read(
         try:
             sighting = reader.look(image, Effort.EXPLAIN)
         except cv2.error:
-            return _result(name, status="error", reason="not_a_picture")
+            return unreadable(Path(name))
         payload, failed = _answer(sighting, book=book, any_code=any_code)
         if payload is not None:
             return _result(name, status="read", payload=payload, card=_card(book, payload))
@@ -121,26 +123,22 @@ def _answer(
     if len(good) > 1 or sighting.cards_in_view > 1:
         return None, Reason.TWO_CARDS
     verdicts = {finding.verdict for finding in findings.values()}
-    if Verdict.NOT_IN_SHOE in verdicts:
-        return None, Reason.NOT_IN_SHOE
+    for verdict, reason in _REASONS.items():
+        if verdict in verdicts:
+            return None, reason
     if Verdict.FOREIGN_SYMBOLOGY in verdicts or sighting.foreign:
         return None, Reason.FOREIGN_SYMBOLOGY
     return None, Reason.UNREADABLE if sighting.code_in_view or verdicts else Reason.NO_CODE
 
 
 def _holds(finding: Finding, *, any_code: bool) -> bool:
-    if any_code:
-        return True
-    return finding.verdict is Verdict.KNOWN and _is_piece(finding)
-
-
-def _is_piece(finding: Finding) -> bool:
-    return finding.printed is not None and finding.printed.version is not CodeVersion.BADGE
+    return any_code or finding.verdict is Verdict.KNOWN
 
 
 def _card(book: Codebook, payload: str) -> str | None:
+    """Return rank and suit, or the tile's two ends; None when the text is neither's."""
     finding = book.look_up(payload)
-    if finding.printed is None or not _is_piece(finding):
+    if finding.printed is None or finding.verdict is Verdict.STAFF_BADGE:
         return None
     return finding.printed.piece.code
 
@@ -155,6 +153,11 @@ def _result(
     ms: float = 0.0,
 ) -> Result:
     return Result(file=name, status=status, payload=payload, card=card, reason=reason, ms=ms)
+
+
+def unreadable(path: Path) -> Result:
+    """Return the result of a file that can't be opened."""
+    return _result(str(path), status="error", reason="not_a_picture")
 
 
 def as_json_line(result: Result) -> str:

@@ -6,8 +6,12 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 
+from scanner.camera import FROZEN_MS
+from scanner.child import LIMIT_MS
 from scanner.decode import Symbology
 from scanner.drawing import LOOKS
+from scanner.pictures import PICTURES_MAX
+from scanner.report_queue import QUEUE_REPORTS_MAX
 from scanner.simulated import GAP_FRAMES
 
 KEY_VARIABLE = "STUDIO_DEVICE_KEY"
@@ -28,13 +32,15 @@ class DeviceCamera(_Strict):
     index: int = Field(default=0, ge=0)
     width: int = Field(default=1280, ge=320, le=7680)
     height: int = Field(default=720, ge=240, le=4320)
+    frozen_ms: int = Field(default=FROZEN_MS, ge=200, le=600_000)
 
 
 class StreamCamera(_Strict):
     """A camera on the network: RTSP or HTTP."""
 
     kind: Literal["stream"]
-    url: str = Field(min_length=1)
+    url: str = Field(pattern=r"^(rtsps?|https?)://.+")
+    frozen_ms: int = Field(default=FROZEN_MS, ge=200, le=600_000)
 
 
 class FileCamera(_Strict):
@@ -75,6 +81,8 @@ class ReadSettings(_Strict):
 
     symbology: Symbology = Symbology.QR
     budget_ms: int = Field(default=40, ge=5, le=1000)
+    child: bool = True
+    limit_ms: int = Field(default=LIMIT_MS, ge=200, le=60_000)
 
 
 class UplinkSettings(_Strict):
@@ -84,7 +92,8 @@ class UplinkSettings(_Strict):
     table: str = Field(min_length=1, max_length=40)
     device: str = Field(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9_.-]+$")
     queue: Path
-    queue_reports_max: int = Field(default=10_000, ge=1)
+    queue_reports_max: int = Field(default=QUEUE_REPORTS_MAX, ge=1)
+    pictures_max: int = Field(default=PICTURES_MAX, ge=0, le=10_000)
 
 
 class ScannerSettings(_Strict):
@@ -121,9 +130,13 @@ def device_key(environment: dict[str, str]) -> str:
     """Return the key that the back office knows this device by.
 
     Raises:
-        SettingsError: the variable is not set.
+        SettingsError: the variable is not set, or can't be sent as it is.
     """
     key = environment.get(KEY_VARIABLE, "")
     if not key:
         raise SettingsError(f"{KEY_VARIABLE} is not set: the back office needs the device's key.")
+    if not key.isascii() or not key.isprintable() or key != key.strip():
+        raise SettingsError(
+            f"{KEY_VARIABLE} has letters that a key can't have: plain ones only, no space around."
+        )
     return key

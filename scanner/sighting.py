@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
+from typing import TypeAlias
+
+Corners: TypeAlias = tuple[tuple[float, float], ...]
+"""Four corners in pixels of the frame, clockwise as seen."""
 
 
 @unique
@@ -42,6 +46,8 @@ class Sighting:
     """Things in the form of a card."""
     occupied: bool = False
     """Anything large lies there, a hand for instance: the table is not empty."""
+    outlines: tuple[Corners, ...] = ()
+    """The corners of each thing in the form of a card, largest first."""
     readings: tuple[Reading, ...] = ()
     still: bool
     """Nothing moved since the frame before."""
@@ -53,5 +59,8 @@ class Sighting:
     """A symbol of another kind than the studio's; known after Effort.EXPLAIN only."""
     explained: bool = False
     """The frame was looked at with Effort.EXPLAIN."""
+    sharpness: float = 0.0
+    """Of the best place of a code, else of the largest card; higher is sharper. It is comparable
+    within one presence only: the same card in the same light."""
     faults: int = 0
     """Decoder errors that were caught on this frame."""

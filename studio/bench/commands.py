@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import ParamSpec, Protocol
 
 import click
@@ -22,6 +23,7 @@ CLIENTS_MAX = 3_900
 """The server's worker holds 4,000 connections."""
 
 SECONDS_MAX = 120.0
+FRAMES_MAX = 1_000_000
 
 _database = click.option(
     "--database-url",
@@ -121,3 +123,31 @@ def fanout(clients: int, events: int, *, as_json: bool) -> Result:
     from studio.bench.fanout import measure_fanout
 
     return _tell(measure_fanout(clients=clients, events=events, say=progress), as_json=as_json)
+
+
+@bench.command()
+@click.option(
+    "--frames",
+    type=click.IntRange(10, FRAMES_MAX),
+    default=2_000,
+    show_default=True,
+    help="Length of the film; half as many single frames go before all three readers.",
+)
+@click.option(
+    "--photos",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A folder of real photos, each with its text in a .txt file beside it.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@_json
+@_measured
+def scan(frames: int, photos: Path | None, seed: int, *, as_json: bool) -> Result:
+    """Read drawn cards and real photos; beside it pyzbar alone and zxing-cpp alone."""
+    from scanner.decode import DecoderMissingError
+    from studio.bench.scan import measure_scan
+
+    try:
+        result = measure_scan(frames=frames, photos=photos, seed=seed, say=progress)
+    except DecoderMissingError as error:
+        fail(str(error), status=FAILED)
+    return _tell(result, as_json=as_json)

@@ -10,6 +10,10 @@ import pytest
 
 from scanner.camera import (
     FROZEN_MS,
+    FROZEN_REOPEN_MS,
+    HUNG_MAX,
+    HUNG_MS,
+    READ_TIMEOUT_MS,
     CameraError,
     CaptureGrabber,
     LiveSource,
@@ -18,6 +22,7 @@ from scanner.camera import (
     read_image,
     video_pictures,
 )
+from scanner.health import CameraState
 
 WAIT_S = 10.0
 
@@ -71,7 +76,7 @@ def live():
     """Make a live source over scripted grabbers, opened one after another."""
     sources, grabbers, clock = [], [], Clock()
 
-    def make(*script):
+    def make(*script, **more):
         grabbers.extend(script)
         waiting = iter(script)
 
@@ -84,7 +89,7 @@ def live():
                 raise grabber
             return grabber
 
-        source = LiveSource(open_grabber, name="test", now_ms=clock)
+        source = LiveSource(open_grabber, name="test", now_ms=clock, **more)
         sources.append(source)
         return source, clock
 
@@ -227,3 +232,104 @@ def test_a_broken_picture_is_none(tmp_path, content):
     if content is not None:
         path.write_bytes(content)
     assert read_image(path) is None
+
+
+# States -----------------------------------------------------------------------------------------
+
+
+def test_a_camera_is_opening_then_open_then_lost_then_open_again(live):
+    first, second = ScriptedGrabber(), ScriptedGrabber()
+    source, _ = live(first, second)
+    wait_asked(first, 1)
+    assert source.health().state is CameraState.OPENING
+    first.give(picture(1))
+    assert source.health().state is CameraState.OPEN
+    first.give(None)
+    assert first.closed.wait(WAIT_S)
+    assert source.health().state is CameraState.LOST
+    wait_asked(second, 1)
+    assert source.health().state is CameraState.LOST, "open is not enough: a picture has to come"
+    second.give(picture(2))
+    assert source.health().state is CameraState.OPEN
+
+
+@pytest.mark.parametrize(
+    ("silent_ms", "state"),
+    [(READ_TIMEOUT_MS, CameraState.OPEN), (READ_TIMEOUT_MS + 1, CameraState.LOST)],
+)
+def test_a_camera_that_falls_silent_is_lost_although_its_read_still_waits(live, silent_ms, state):
+    grabber = ScriptedGrabber()
+    source, clock = live(grabber, frozen_ms=60_000)
+    wait_asked(grabber, 1)
+    grabber.give(picture(1))
+    clock.ms += silent_ms
+    assert source.health().state is state
+
+
+@pytest.mark.parametrize(
+    ("same_ms", "state"), [(FROZEN_MS, CameraState.OPEN), (FROZEN_MS + 1, CameraState.FROZEN)]
+)
+def test_the_same_picture_for_too_long_is_frozen(live, same_ms, state):
+    grabber = ScriptedGrabber()
+    source, clock = live(grabber)
+    wait_asked(grabber, 1)
+    grabber.give(picture(7))
+    clock.ms += same_ms
+    grabber.give(picture(7))
+    assert source.health().state is state
+    grabber.give(picture(8))
+    assert source.health().state is CameraState.OPEN
+
+
+def test_a_camera_frozen_for_long_is_opened_again_and_stays_frozen_until_it_changes(live):
+    first, second = ScriptedGrabber(), ScriptedGrabber()
+    source, clock = live(first, second)
+    wait_asked(first, 1)
+    first.give(picture(7))
+    clock.ms += FROZEN_REOPEN_MS + 1
+    first.give(picture(7))
+    assert first.closed.wait(WAIT_S)
+    wait_asked(second, 1)
+    second.give(picture(7))
+    assert (source.health().state, source.health().reopened) == (CameraState.FROZEN, 1)
+    second.give(picture(8))
+    assert source.health().state is CameraState.OPEN
+
+
+def test_a_call_that_never_comes_back_is_left_behind_and_another_thread_goes_on(live):
+    """A driver may hang for good; no time-out of ours reaches into it."""
+    hung, good = ScriptedGrabber(), ScriptedGrabber()
+    source, clock = live(hung, good)
+    wait_asked(hung, 1)
+    clock.ms += HUNG_MS
+    assert source.next_frame(timeout_s=0) is None
+    assert good.asked == 0
+    clock.ms += 1
+    assert source.next_frame(timeout_s=0) is None
+    wait_asked(good, 1)
+    good.give(picture(2))
+    assert int(source.next_frame(timeout_s=WAIT_S).image[0, 0, 0]) == 2
+    # It comes back after all: what it brings is old, and it lets go of the camera.
+    hung.give(picture(1))
+    assert hung.closed.wait(WAIT_S)
+    assert source.next_frame(timeout_s=0) is None
+    assert source.health().state is CameraState.OPEN
+
+
+def test_only_so_many_hung_threads_are_left_behind(live):
+    grabbers = [ScriptedGrabber() for _ in range(HUNG_MAX + 2)]
+    source, clock = live(*grabbers)
+    for grabber in grabbers[: HUNG_MAX + 1]:
+        wait_asked(grabber, 1)
+        clock.ms += HUNG_MS + 1
+        assert source.next_frame(timeout_s=0) is None
+    assert grabbers[-1].asked == 0
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 3), (64, 64), (1, 4_000, 3), (4_320, 7_680, 3)])
+def test_frames_of_every_size_are_kept(live, shape):
+    grabber = ScriptedGrabber()
+    source, _ = live(grabber)
+    wait_asked(grabber, 1)
+    grabber.give(picture(1), np.zeros(shape, np.uint8))
+    assert source.next_frame(timeout_s=WAIT_S).image.shape == shape

@@ -20,11 +20,12 @@ def code(version=CodeVersion.CARD, number=10, deck_set=7, serial=10):
     [
         (code(), Verdict.KNOWN),
         (code(serial=62), Verdict.KNOWN),
-        (code(deck_set=8), Verdict.NOT_IN_SHOE),
-        (code(serial=417), Verdict.NOT_IN_SHOE),
-        (code(serial=11), Verdict.NOT_IN_SHOE),
-        (code(version=CodeVersion.TILE), Verdict.NOT_IN_SHOE),
-        (code(version=CodeVersion.BADGE), Verdict.NOT_IN_SHOE),
+        (code(deck_set=8), Verdict.OTHER_DECK_SET),
+        (code(version=CodeVersion.TILE), Verdict.OTHER_DECK_SET),
+        (code(serial=417), Verdict.UNKNOWN_SERIAL),
+        (code(serial=11), Verdict.UNKNOWN_SERIAL),
+        (code(version=CodeVersion.BADGE), Verdict.STAFF_BADGE),
+        (code(version=CodeVersion.BADGE, deck_set=8), Verdict.STAFF_BADGE),
         (code()[:-1] + str((int(code()[-1]) + 1) % 10), Verdict.UNREADABLE),
         ("", Verdict.UNREADABLE),
         ("  ", Verdict.UNREADABLE),
@@ -48,11 +49,19 @@ def test_a_known_code_names_its_card():
 def test_without_a_deck_set_only_format_and_check_digits_hold():
     book = Codebook()
     assert book.look_up(code(deck_set=999, serial=9999)).verdict is Verdict.KNOWN
+    assert book.look_up(code(version=CodeVersion.TILE)).verdict is Verdict.KNOWN
+    assert book.look_up(code(version=CodeVersion.BADGE)).verdict is Verdict.STAFF_BADGE
     assert book.look_up(code()[:-2] + "00").verdict is Verdict.UNREADABLE
 
 
+def test_a_table_of_tiles_knows_tiles_and_no_cards():
+    book = Codebook(deck_set=7, manifest={10: 10}, version=CodeVersion.TILE)
+    assert book.look_up(code(version=CodeVersion.TILE)).verdict is Verdict.KNOWN
+    assert book.look_up(code()).verdict is Verdict.OTHER_DECK_SET
+
+
 def test_an_empty_manifest_knows_no_card():
-    assert Codebook(deck_set=7).look_up(code()).verdict is Verdict.NOT_IN_SHOE
+    assert Codebook(deck_set=7).look_up(code()).verdict is Verdict.UNKNOWN_SERIAL
 
 
 @given(st.text(max_size=14))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scanner.codebook import Codebook
 from scanner.confirm import (
     ABSENT_MS,
+    CODE_FRAMES,
     CONFLICT_FRAMES,
     EMPTY_FRAMES,
     REPEAT_MS,
@@ -18,7 +19,7 @@ from scanner.confirm import (
 )
 from scanner.printing import card_manifest
 from scanner.sighting import Decoder, Effort, Reading, Sighting
-from studio.domain.cards import ALL_CARDS, card_code
+from studio.domain.cards import ALL_CARDS, CodeVersion, PrintedCode, card_code
 
 FRAME_MS = 40
 BOOK = Codebook(deck_set=7, manifest=card_manifest(1))
@@ -29,6 +30,8 @@ def digits(number, deck_set=7):
 
 
 A, B, FOREIGN = digits(1), digits(2), digits(1, deck_set=8)
+STRAY = card_code(ALL_CARDS[0], deck_set=7, serial=53).digits
+BADGE = PrintedCode(version=CodeVersion.BADGE, number=4, deck_set=0, serial=12).digits
 DAMAGED = A[:-2] + "00"
 
 
@@ -217,16 +220,95 @@ def test_a_read_that_succeeds_later_while_the_card_lies_there_is_reported(table)
     assert table.until(seen(A), REPEAT_MS * 2) == []
 
 
-def test_a_card_outside_the_shoe_is_reported_with_its_code_once_it_lies_still(table):
-    assert table.show(seen(FOREIGN), frames=3) == []
+@pytest.mark.parametrize(
+    ("code", "reason"), [(FOREIGN, Reason.OTHER_DECK_SET), (STRAY, Reason.UNKNOWN_SERIAL)]
+)
+def test_a_card_outside_the_shoe_is_reported_with_its_code_once_it_lies_still(table, code, reason):
+    assert table.show(seen(code), frames=3) == []
     assert table.confirmer.unknown_waits
-    (report,) = table.until(seen(FOREIGN), STILL_MS)
-    assert (report.kind, report.code, report.reason) == (
-        ReportKind.CARD_SEEN,
-        FOREIGN,
-        Reason.NOT_IN_SHOE,
-    )
-    assert table.until(seen(FOREIGN), REPEAT_MS * 2) == []
+    (report,) = table.until(seen(code), STILL_MS)
+    assert (report.kind, report.code, report.reason) == (ReportKind.CARD_SEEN, code, reason)
+    assert table.until(seen(code), REPEAT_MS * 2) == []
+
+
+def test_a_badge_is_a_failed_read_and_its_code_is_told_to_nobody(table):
+    reports = table.until(seen(BADGE), STILL_MS)
+    assert [(r.kind, r.reason, r.code) for r in reports] == [
+        (ReportKind.READ_FAILED, Reason.STAFF_BADGE, None)
+    ]
+    assert not table.confirmer.unknown_waits
+
+
+def test_a_badge_that_passes_by_is_nothing(table):
+    table.show(seen(BADGE), frames=CODE_FRAMES + 2)
+    assert table.show(EMPTY, frames=EMPTY_FRAMES) == []
+
+
+def taken(reports):
+    return [(report.kind, report.reason, report.code) for report in reports]
+
+
+TAKEN_AWAY = (ReportKind.READ_FAILED, Reason.TAKEN_AWAY, None)
+
+
+@pytest.mark.parametrize(("frames", "told"), [(CODE_FRAMES, [TAKEN_AWAY]), (CODE_FRAMES - 1, [])])
+def test_a_card_that_leaves_before_it_is_read_is_not_passed_over(table, frames, told):
+    table.show(seen(code_in_view=True), frames=frames)
+    assert taken(table.show(EMPTY, frames=EMPTY_FRAMES)) == told
+    assert table.show(EMPTY, frames=EMPTY_FRAMES) == []
+
+
+def test_frames_that_were_not_decoded_count_too(table):
+    table.show(seen(code_in_view=True))
+    unchanged = Sighting(cards_in_view=1, still=True, unchanged=True, code_in_view=True)
+    table.show(unchanged, frames=CODE_FRAMES - 1)
+    assert taken(table.show(EMPTY, frames=EMPTY_FRAMES)) == [TAKEN_AWAY]
+
+
+def test_a_back_that_leaves_was_nothing_to_read(table):
+    table.show(seen(), frames=CODE_FRAMES)
+    assert table.show(EMPTY, frames=EMPTY_FRAMES) == []
+
+
+def test_a_card_that_was_reported_leaves_in_silence(table):
+    table.show(seen(A))
+    table.show(seen(code_in_view=True), frames=CODE_FRAMES)
+    assert table.show(EMPTY, frames=EMPTY_FRAMES) == []
+
+
+def test_a_failure_that_was_reported_is_not_told_twice(table):
+    assert len(table.until(seen(code_in_view=True), STILL_MS)) == 1
+    assert table.show(EMPTY, frames=EMPTY_FRAMES) == []
+
+
+def square(x):
+    return (((x, 0.0), (x + 60.0, 0.0), (x + 60.0, 90.0), (x, 90.0)),)
+
+
+def test_an_unread_card_that_another_replaces_is_told_before_the_other(table):
+    table.show(seen(code_in_view=True, outlines=square(100)), frames=CODE_FRAMES)
+    reports = table.show(seen(B, outlines=square(400)), frames=2)
+    assert [report.reason for report in reports] == [Reason.TAKEN_AWAY, None]
+    assert reports[1].code == B
+
+
+def test_a_card_read_once_that_another_covers_is_told_too(table):
+    table.show(seen(A, by=[Decoder.ZBAR]))
+    table.show(seen(code_in_view=True), frames=CODE_FRAMES)
+    assert taken(table.show(seen(B))) == [TAKEN_AWAY]
+
+
+def test_a_card_that_is_pushed_slowly_is_the_same_card(table):
+    for step in range(CODE_FRAMES * 2):
+        table.show(seen(code_in_view=True, outlines=square(100 + step * 40), still=False))
+    assert [report.code for report in table.show(seen(A, outlines=square(520)))] == [A]
+
+
+def test_a_reported_card_may_be_pushed_anywhere_and_leaves_in_silence(table):
+    table.show(seen(A, outlines=square(100)))
+    table.show(seen(A, outlines=square(400)))
+    table.show(seen(code_in_view=True, outlines=square(420)), frames=CODE_FRAMES)
+    assert table.show(EMPTY, frames=EMPTY_FRAMES) == []
 
 
 def test_a_newer_manifest_saves_a_card_that_waits(table):
@@ -266,7 +348,7 @@ def test_after_a_failed_read_a_still_view_is_only_watched(table):
 
 FRAMES = st.builds(
     lambda texts, decoders, cards, still: seen(*texts, by=decoders, cards=cards, still=still),
-    st.lists(st.sampled_from([A, B, FOREIGN, DAMAGED, "x"]), max_size=2, unique=True),
+    st.lists(st.sampled_from([A, B, FOREIGN, BADGE, DAMAGED, "x"]), max_size=2, unique=True),
     st.sampled_from([(Decoder.ZXING,), (Decoder.ZBAR,), (Decoder.ZXING, Decoder.ZBAR)]),
     st.integers(0, 2),
     st.booleans(),
@@ -281,14 +363,15 @@ def test_only_what_this_frame_shows_alone_is_ever_reported(frames):
     for frame in frames:
         empty = not frame.cards_in_view and not frame.readings
         reports = table.show(frame)
-        valid = {r.text for r in frame.readings} & {A, B, FOREIGN}
+        valid = {r.text for r in frame.readings} & {A, B, FOREIGN, BADGE}
         window = [] if empty and window[-EMPTY_FRAMES + 1 :].count(None) >= 2 else window
         window.append(None if empty else valid)
         for report in reports:
             if report.kind is ReportKind.CARD_SEEN:
                 assert valid == {report.code}
                 assert frame.cards_in_view <= 1
-                assert (report.code == FOREIGN) == (report.reason is Reason.NOT_IN_SHOE)
+                assert report.code != BADGE
+                assert (report.code == FOREIGN) == (report.reason is Reason.OTHER_DECK_SET)
             else:
                 assert report.code is None
 

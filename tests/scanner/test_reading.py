@@ -93,7 +93,7 @@ def test_a_card_of_another_deck_set_is_named_when_a_deck_set_is(tmp_path, digits
     assert (result["status"], result["payload"], result["reason"]) == (
         "failed",
         None,
-        "not_in_shoe",
+        "other_deck_set",
     )
 
 

@@ -1,5 +1,7 @@
 """The scanner as a process of its own: drawn camera, real decoders, real sockets."""
 
+import base64
+import os
 import signal
 import subprocess
 import sys
@@ -11,88 +13,14 @@ import numpy as np
 import pytest
 
 from scanner.camera import Frame, RecordedSource
+from scanner.child import LOST_FRAME
 from scanner.codebook import Codebook
 from scanner.drawing import LOOKS, card_face, draw_frame, random_pose
 from scanner.service import Scanner
 from scanner.sighting import Decoder, Reading, Sighting
+from tests.scanner.conftest import alive, config_text, wait_until
 
 WAIT_S = 20.0
-
-
-def config_text(office, folder, *, camera=""):
-    camera = camera or (
-        f'kind = "simulated"\nsocket = "{folder}/cam.sock"\nwidth = 960\nheight = 540\nseed = 3'
-    )
-    return f"""
-[camera]
-{camera}
-[uplink]
-url = "{office.url}"
-table = "T1"
-device = "scanner-1"
-queue = "{folder}/queue.sqlite"
-"""
-
-
-class Started:
-    """A running scanner whose log lines can be waited for."""
-
-    def __init__(self, context):
-        self._context = context
-        self.process = context.__enter__()
-        self._lines = []
-        self._changed = threading.Condition()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    @property
-    def log(self):
-        with self._changed:
-            return "".join(self._lines)
-
-    def _read(self):
-        for line in self.process.stderr:
-            with self._changed:
-                self._lines.append(line)
-                self._changed.notify_all()
-
-    def wait_logged(self, word, count=1):
-        with self._changed:
-            came = self._changed.wait_for(
-                lambda: sum(word in line for line in self._lines) >= count, WAIT_S
-            )
-        assert came, f"{word} was not logged: {self.log}"
-
-    def end(self):
-        self.process.terminate()
-        code = self.process.wait(WAIT_S)
-        self._reader.join(WAIT_S)
-        return code
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self._reader.join(WAIT_S)
-        self._context.__exit__(None, None, None)
-
-
-@pytest.fixture
-def start(office, short_dir, key, run_python):
-    """Start scanner processes; every one is ended."""
-    config = short_dir / "scanner.toml"
-    started = []
-
-    def make(**more):
-        config.write_text(config_text(office, short_dir, **more))
-        environment = {"STUDIO_DEVICE_KEY": key, "PYTHONWARNINGS": "error"}
-        started.append(
-            Started(run_python("-m", "scanner", "--config", str(config), environment=environment))
-        )
-        return started[-1]
-
-    yield make
-    for scanner in started:
-        scanner.close()
 
 
 @pytest.fixture
@@ -151,7 +79,7 @@ def test_every_reason_reaches_the_back_office(office, start_simulated, digits):
             "read_failed",
             "foreign_symbology",
         ),
-        ({"op": "place", "code": foreign}, "card_seen", "not_in_shoe"),
+        ({"op": "place", "code": foreign}, "card_seen", "other_deck_set"),
     ]
     for count, (order, _, _) in enumerate(orders, start=1):
         assert camera.send(**order)["ok"]
@@ -239,6 +167,84 @@ def run(arguments, key):
     )
 
 
+def descendants(pid):
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found += [int(child), *descendants(child)]
+    return found
+
+
+def newest_scan(office):
+    scans = [beat["scan"] for beat in office.beats if beat["link"] == "scanner"]
+    return scans[-1] if scans else None
+
+
+@pytest.mark.process
+def test_kill_9_of_the_decoding_child_costs_no_card_and_of_the_scanner_leaves_nobody(
+    office, start_simulated, digits
+):
+    scanner, camera = start_simulated()
+    for count, number in enumerate((1, 2, 3), start=1):
+        *_, child = sorted(descendants(scanner.process.pid))
+        os.kill(child, signal.SIGKILL)
+        camera.send(op="place", code=digits(number))
+        office.wait(lambda count=count: len(office.taken) >= count)
+    office.wait(lambda: (newest_scan(office) or {}).get("read") == 3)
+    scan = newest_scan(office)
+    assert 1 <= scan["restarts"] <= 3
+    assert scan["faults"] >= scan["restarts"]
+    assert seen(office) == [("card_seen", digits(number), None) for number in (1, 2, 3)]
+    family = descendants(scanner.process.pid)
+    assert family
+    scanner.process.kill()
+    scanner.process.wait(WAIT_S)
+    wait_until(lambda: not any(map(alive, family)))
+
+
+@pytest.mark.process
+def test_without_a_child_it_reads_in_its_own_process(office, start, short_dir, steer, digits):
+    scanner = start(read="child = false")
+    scanner.wait_logged("scanner_ready")
+    steer(short_dir / "cam.sock").send(op="place", code=digits(4))
+    office.wait(lambda: office.taken)
+    assert descendants(scanner.process.pid) == []
+    assert scanner.end() == 0
+
+
+@pytest.mark.process
+def test_the_picture_of_a_failed_read_follows_its_report(
+    office, start_simulated, short_dir, digits
+):
+    office.wants_pictures = True
+    scanner, camera = start_simulated()
+    camera.send(op="place", code=digits(5), trouble="unreadable")
+    office.wait(lambda: office.pictures)
+    (picture,) = office.pictures
+    assert picture["report"] == office.taken[0]["id"]
+    assert picture["reason"] == office.taken[0]["reason"] == "unreadable"
+    frame, card = (
+        cv2.imdecode(np.frombuffer(base64.b64decode(picture[name]), np.uint8), cv2.IMREAD_COLOR)
+        for name in ("frame", "card")
+    )
+    assert frame.shape == (540, 960, 3)
+    assert card.shape[0] > card.shape[1]
+    assert card.mean() > frame.mean(), "white paper on dark felt"
+    assert scanner.end() == 0
+    assert picture["frame"][:40] not in scanner.log
+    assert list((short_dir / "queue.sqlite-pictures").iterdir()) == []
+
+
+@pytest.mark.process
+def test_a_damaged_queue_is_one_line_that_says_what_to_do(office, short_dir, key):
+    (short_dir / "scanner.toml").write_text(config_text(office, short_dir))
+    (short_dir / "queue.sqlite").write_bytes(b"\xa5" * 20_000)
+    ended = run(["-m", "scanner", "--config", str(short_dir / "scanner.toml")], key)
+    assert ended.returncode == 1
+    assert "uplink.queue" in ended.stderr
+    assert "move the file away" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
 class FakeReader:
     """Sees the same card on every frame."""
 
@@ -255,12 +261,18 @@ class FakeUplink:
 
     def __init__(self):
         self.codebook = Codebook()
-        self.full = False
+        self.room = True
+        self.trouble = None
         self.reports = []
         self.refreshed = 0
 
-    def report(self, report, *, captured_ms):
+    def has_room(self):
+        return self.room
+
+    def report(self, report, *, captured_ms, on_kept=None):
         self.reports.append(report)
+        if on_kept is not None:
+            on_kept(len(self.reports))
         return "scanner-1-1"
 
     def refresh_soon(self):
@@ -278,10 +290,10 @@ def scanner_of(reader, uplink):
 def test_nothing_is_read_while_the_queue_is_full_and_nothing_is_lost(digits):
     uplink = FakeUplink()
     scanner = scanner_of(FakeReader(digits(1)), uplink)
-    uplink.full = True
+    uplink.room = False
     scanner.step(frame_at(0))
     assert (uplink.reports, scanner.counts["held_frames"]) == ([], 1)
-    uplink.full = False
+    uplink.room = True
     scanner.step(frame_at(33))
     assert [report.code for report in uplink.reports] == [digits(1)]
 
@@ -300,3 +312,88 @@ def test_the_frame_rate_is_told(digits):
     for taken_ms in range(0, 1_000, 50):
         scanner.step(frame_at(taken_ms))
     assert scanner.health().frames_per_s == pytest.approx(20)
+
+
+class ScriptedReader:
+    """Shows one sighting after the other."""
+
+    def __init__(self, *sightings):
+        self._sightings = iter(sightings)
+
+    def look(self, image, effort):
+        return next(self._sightings)
+
+
+class FakePictures:
+    """Keeps pictures by the numbers of their reports."""
+
+    dropped = 0
+    trouble = None
+
+    def __init__(self):
+        self.kept = []
+
+    def keep(self, picture, number):
+        self.kept.append(picture)
+
+
+def lying(*, at=0.0, text=None, sharpness=0.0):
+    corners = tuple((at + x, y) for x, y in ((0.0, 0.0), (63.0, 0.0), (63.0, 88.0), (0.0, 88.0)))
+    readings = ()
+    if text is not None:
+        readings = tuple(Reading(text=text, decoder=decoder, copy=0) for decoder in Decoder)
+    return Sighting(
+        cards_in_view=1,
+        occupied=True,
+        outlines=(corners,),
+        readings=readings,
+        still=True,
+        code_in_view=True,
+        sharpness=sharpness,
+    )
+
+
+def test_a_lost_frame_says_nothing_of_the_table(digits):
+    """A decoder that dies for seconds neither ends a card's presence nor begins another."""
+    uplink = FakeUplink()
+    text = digits(1)
+    reader = ScriptedReader(lying(text=text), *[LOST_FRAME] * 60, lying(text=text))
+    scanner = scanner_of(reader, uplink)
+    for index in range(62):
+        scanner.step(frame_at(33 * index))
+    assert [report.code for report in uplink.reports] == [text]
+    assert scanner.health().scan["faults"] == 60
+
+
+def test_the_picture_of_a_card_taken_away_shows_that_card(digits):
+    uplink, pictures = FakeUplink(), FakePictures()
+    sharpness = [1, 5, 2, 2, 2, 2, 9]
+    sightings = [lying(sharpness=value) for value in sharpness[:-1]]
+    reader = ScriptedReader(*sightings, lying(at=400.0, sharpness=9))
+    scanner = Scanner(
+        RecordedSource(iter(()), now_ms=lambda: 0), reader=reader, uplink=uplink, pictures=pictures
+    )
+    frames = [frame_at(33 * index) for index in range(len(sharpness))]
+    for frame in frames:
+        scanner.step(frame)
+    assert [report.reason for report in uplink.reports] == ["taken_away"]
+    (picture,) = pictures.kept
+    assert (picture.image is frames[1].image, picture.reason) == (True, "taken_away")
+
+
+def test_a_recording_waits_for_room_and_no_frame_is_left_out(digits):
+    uplink = FakeUplink()
+    uplink.room = False
+    images = [("a", np.zeros((20, 20), np.uint8)), ("b", np.zeros((20, 20), np.uint8))]
+    source = RecordedSource(iter(images), now_ms=iter(range(0, 1_000, 33)).__next__)
+    scanner = Scanner(source, reader=FakeReader(digits(1)), uplink=uplink)
+    asked = []
+
+    def has_room():
+        asked.append(uplink.room)
+        uplink.room = len(asked) > 2
+        return uplink.room
+
+    uplink.has_room = has_room
+    scanner.run(threading.Event())
+    assert (scanner.counts["frames"], scanner.counts["held_frames"]) == (2, 0)
