@@ -8,9 +8,10 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
+MINUTES ?= 60
 ARGS ?=
 
-.PHONY: help demo serve test check format lock clean
+.PHONY: help demo serve test soak check format lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -24,6 +25,9 @@ serve: $(VENV)/.run ## Bring up the studio with its embedded database (ARGS="--p
 test: $(VENV)/.dev ## Run all tests, doctests included (ARGS="tests/domain -k shoe")
 	@$(PY) -m pytest -n $(WORKERS) --dist loadscope --doctest-modules --doctest-glob=README.md \
 		--ignore=studio/store/migrations $(or $(ARGS),README.md studio scanner tests)
+
+soak: $(VENV)/.run ## Hunt for faults for MINUTES in the simulated studio (ARGS="--start 5000")
+	@$(PY) app.py simulate --seeds 10000000 --jobs $(WORKERS) --seconds $$(( $(MINUTES) * 60 )) $(ARGS)
 
 check: $(VENV)/.dev ## Check format, lint, types, import rules and the translation catalogue
 	@$(PY) -m ruff format --check .

@@ -1,0 +1,78 @@
+"""Two supervisors who answer what calls them, at times both at once, and at times for no reason."""
+
+from studio.domain.game import Json
+from studio.domain.table import Stage, TableState
+from studio.services.ports import Actor
+from studio.simulation.chance import Chance
+from studio.simulation.dealing import Dealer
+from studio.simulation.floor import SUPERVISORS
+from studio.simulation.network import Network
+
+VOID_ONE_IN = 60
+LOCK_ONE_IN = 150
+FREE_SEAT_ONE_IN = 150
+
+
+class Pit:
+    """What the supervisors do at one table."""
+
+    def __init__(self, table: str, *, dealer: Dealer, network: Network, chance: Chance) -> None:
+        """Watch one table."""
+        self.table = table
+        self.careful = False
+        """True: only what calls is answered."""
+        self._dealer = dealer
+        self._network = network
+        self._chance = chance
+        self._pending: tuple[Actor, dict[str, Json]] | None = None
+
+    def act(self) -> None:
+        """Answer what calls; now and then void, lock or free the seat."""
+        state = self._network.ask(lambda to: to.tables.live(self.table).state).value
+        if state is None:
+            return
+        if self._pending is not None:
+            self._send(*self._pending)
+            return
+        wanted = self._wanted(state)
+        if wanted is None and not self.careful:
+            wanted = self._whim(state)
+        if wanted is not None:
+            name, args = wanted
+            self._command(name, args)
+            if not self.careful and self._chance.one_in(5):
+                self._command(name, args)  # the other supervisor saw it too
+
+    def _command(self, name: str, args: dict[str, Json]) -> None:
+        by = self._chance.choice(SUPERVISORS)
+        self._send(by, {"id": self._chance.uuid(), "command": name, "reason": "seen to", **args})
+
+    def _send(self, actor: Actor, body: dict[str, Json]) -> None:
+        answer = self._network.ask(
+            lambda to: to.tables.execute(actor, self.table, body), same_again=True
+        )
+        self._pending = None if answer.arrived else (actor, body)
+
+    def _wanted(self, state: TableState) -> tuple[str, dict[str, Json]] | None:
+        cards = self._dealer.cards
+        running = state.round is not None and state.round.running
+        if state.fault is not None and state.fault.held:
+            return "release_held", {}
+        if state.stopped or state.pit_called:
+            return "resume", {}
+        useless = state.verification_failed or (state.shoe is not None and state.shoe.in_shoe < 14)
+        if useless and not running and state.stage is not Stage.NO_SHOE and cards is not None:
+            return "close_shoe", {"cards_left": cards.left}
+        if state.locked is not None:
+            return "unlock", {}
+        return None
+
+    def _whim(self, state: TableState) -> tuple[str, dict[str, Json]] | None:
+        chance = self._chance
+        if state.round is not None and state.round.running and chance.one_in(VOID_ONE_IN):
+            return "void_round", {"round_id": state.round.id}
+        if chance.one_in(LOCK_ONE_IN):
+            return "lock", {}
+        if state.dealer is not None and chance.one_in(FREE_SEAT_ONE_IN):
+            return "free_seat", {}
+        return None
