@@ -19,11 +19,15 @@ from flask_socketio import SocketIO
 from sqlalchemy import Engine
 
 from studio.bench.commands import bench
+from studio.cli.backups import backup_command, restore_command
+from studio.cli.cards import cards_command
+from studio.cli.evidence import export_command, verify
 from studio.cli.games import rtp, rules
+from studio.cli.scan import scan
+from studio.cli.simulate import simulate
 from studio.club_settings import club_data
 from studio.demo.commands import demo_command
 from studio.demo.furnish import Inside
-from studio.domain.cards import DECK_SET_MAX
 from studio.domain.errors import MalformedError
 from studio.domain.game import Json
 from studio.games import GAMES, by_code
@@ -33,11 +37,15 @@ from studio.services.clockwork import Clockwork
 from studio.services.club import ClubService
 from studio.services.club_data import ClubData
 from studio.services.devices import DeviceService
+from studio.services.disabling import DisablingService
+from studio.services.evidence import EvidenceService
+from studio.services.inspection import Fault
 from studio.services.links import LinkWatch
 from studio.services.live import LiveTables
 from studio.services.people import Greet, LoginPolicy, NewPerson, PeopleService
+from studio.services.pictures import PictureService
 from studio.services.play_money import PlayMoney
-from studio.services.ports import Actor, DeckSet, Publisher, Role
+from studio.services.ports import Actor, Publisher, Role
 from studio.services.purse import smallest_bet_minor
 from studio.services.replay import GameReplay
 from studio.services.reports import ReportService
@@ -53,6 +61,7 @@ from studio.settings import (
     table_setups,
 )
 from studio.settings_play import play_policy
+from studio.signing import Signer
 from studio.store.engine import make_engine
 from studio.store.people import SqlPeopleUnits
 from studio.store.schema import upgrade
@@ -129,10 +138,17 @@ def make_studio(settings: Settings, publisher: Publisher) -> Studio:
             play_money=play is not None,
         ),
         cash=CashService(units=units, publisher=publisher),
+        disabling=DisablingService(units=units, publisher=publisher, games=tuple(games)),
         reports=ReportService(
             units=units,
             tables=tables.tables,
             names=lambda: {one.id: one.display_name for one in people.list()},
+        ),
+        evidence=EvidenceService(
+            units=units, clock=clock, signer=Signer(settings.secret_key.get_secret_value())
+        ),
+        pictures=PictureService(
+            units=units, publisher=publisher, setups=setups, keep_days=settings.pictures_days
         ),
         play=play,
         club=club,
@@ -275,80 +291,6 @@ def _add_administrator(studio: Studio) -> None:
     click.echo(f"First start: log in as {FIRST_ADMINISTRATOR} with {password}", err=True)
 
 
-# Cards ------------------------------------------------------------------------------------------
-
-
-@main.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--any", "any_code", is_flag=True, help="Also codes that are not studio cards.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON line a frame.")
-@one_line_errors
-def scan(paths: tuple[Path, ...], *, any_code: bool, as_json: bool) -> None:
-    """Read cards from images, folders or a video; fails when a file can't be opened."""
-    missing = [str(path) for path in paths if not path.exists()]
-    if missing:
-        fail(*(f"{path} does not exist" for path in missing), status=1)
-    from scanner.decode import DecoderMissingError
-    from scanner.reading import as_json_line, as_table_line, read_paths
-
-    frames = faults = 0
-    try:
-        for result in read_paths(paths, any_code=any_code):
-            click.echo(as_json_line(result) if as_json else as_table_line(result))
-            frames += 1
-            faults += result["status"] == "error"
-    except DecoderMissingError as error:
-        fail(str(error), status=1)
-    if faults:
-        fail(f"Files that can't be read as pictures: {faults}", status=1)
-    if not frames:
-        fail("There is no picture in " + ", ".join(map(str, paths)), status=1)
-
-
-@main.group()
-def cards() -> None:
-    """Deck sets: print and register."""
-
-
-_deck_set = click.option(
-    "--deck-set", type=click.IntRange(1, DECK_SET_MAX), required=True, help="Its number."
-)
-_decks = click.option("--decks", type=click.IntRange(1, 8), default=8, show_default=True)
-
-
-@cards.command("print")
-@_deck_set
-@_decks
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The PDF.")
-@one_line_errors
-def cards_print(deck_set: int, decks: int, output: Path) -> None:
-    """Make printable cards with codes and cut marks."""
-    from scanner.printing import card_sheets
-
-    try:
-        printed = card_sheets(output, deck_set=deck_set, decks=decks)
-    except OSError as error:
-        fail(f"{output} can't be written: {error.strerror}", status=1)
-    click.echo(f"{output}: {len(printed)} cards of deck set {deck_set}. Print at 100 %, cut, then:")
-    click.echo(f"  python app.py cards register --deck-set {deck_set} --decks {decks}")
-
-
-@cards.command("register")
-@_deck_set
-@_decks
-@click.option("--database-url", help="Else the settings' database.")
-@one_line_errors
-def cards_register(deck_set: int, decks: int, database_url: str | None) -> None:
-    """Add a printed deck set's manifest: from then on a table may load it."""
-    from scanner.printing import card_manifest
-
-    with _store(database_url) as units, units.write() as uow:
-        manifest = card_manifest(decks)
-        uow.deck_sets.register(DeckSet(number=deck_set, decks=decks, manifest=manifest))
-        uow.commit()
-    click.echo(f"Deck set {deck_set} is registered: {len(manifest)} cards.")
-
-
 # Checking and showing ---------------------------------------------------------------------------
 
 
@@ -380,12 +322,7 @@ def _offline_settings(database_url: str | None) -> Settings:
 @one_line_errors
 def audit(database_url: str | None, *, as_json: bool) -> None:
     """Re-check everything stored and name each fault."""
-    file = _embedded_file(_offline_settings(database_url).database_url)
-    if file is not None and not file.exists():
-        # A new and empty one would be called clean.
-        fail(f"There is no database at {file}", status=1)
-    with _store(database_url) as units:
-        faults = run_audit(units, replay=_replay)
+    faults = _audited(_address_of(database_url))
     if as_json:
         found = {"faults": [asdict(fault) for fault in faults], "count": len(faults)}
         click.echo(json.dumps(found, ensure_ascii=False, default=str))
@@ -397,13 +334,54 @@ def audit(database_url: str | None, *, as_json: bool) -> None:
         sys.exit(1)
 
 
+def _address_of(database_url: str | None) -> str:
+    """Return the whole address of a database that is there; a new and empty one is none."""
+    address = _whole_address(_offline_settings(database_url).database_url)
+    file = _embedded_file(address)
+    if file is not None and not file.exists():
+        fail(f"There is no database at {file}", status=1)
+    return address
+
+
+def _whole_address(address: str) -> str:
+    file = _embedded_file(address)
+    return address if file is None else f"{SQLITE}{file}"
+
+
+def _audited(address: str) -> list[Fault]:
+    with _store(address) as units:
+        return run_audit(units, replay=_replay)
+
+
+@contextmanager
+def _evidence(database_url: str | None) -> Iterator[EvidenceService]:
+    """Open the evidence of a database; signed with the key of the studio that serves it."""
+    if not os.environ.get("STUDIO_SECRET_KEY"):
+        os.environ["STUDIO_SECRET_KEY"] = embedded_secret(ROOT / "var" / "secret_key")
+    signer = Signer(load_settings().secret_key.get_secret_value())
+    with _store(_address_of(database_url)) as units:
+        yield EvidenceService(units=units, clock=SystemClock(), signer=signer)
+
+
 def _make_inside() -> Inside:
     settings = load_settings()
     engine, units = open_store(settings.database_url, currency=currency_of(settings).code)
     return Inside(units=units, people=make_people(settings, units), close=engine.dispose)
 
 
-for command in (rules, rtp, demo_command(_make_inside), bench):
+for command in (
+    scan,
+    cards_command(_store),
+    rules,
+    rtp,
+    simulate,
+    backup_command(_address_of),
+    restore_command(_whole_address, _audited),
+    export_command(_evidence),
+    verify,
+    demo_command(_make_inside),
+    bench,
+):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -167,6 +167,8 @@ class Settings(BaseSettings):
     languages: tuple[Literal["en", "ja"], ...] = Field(default=("en", "ja"), min_length=1)
     time_zone: str = "Asia/Tokyo"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    pictures_days: int = Field(default=30, ge=1, le=3650)
+    """So long are pictures of unread and held cards kept."""
     session: SessionSettings = SessionSettings()
     login: LoginSettings = LoginSettings()
     rates: RateSettings = RateSettings()

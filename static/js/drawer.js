@@ -9,14 +9,16 @@ import { confirmDialog } from "./dialog.js";
 import { $, h, icon, setText } from "./dom.js";
 import { errorText } from "./errors.js";
 import { handWords } from "./felt.js";
-import { either, language, reasonWords, t, tn } from "./i18n.js";
+import { either, has, language, reasonWords, t, tn } from "./i18n.js";
 import { formatMoney } from "./money.js";
 import { announce, notify } from "./page.js";
 import { allowed, tileState } from "./pit_view.js";
+import { makePictures } from "./pictures.js";
 import { onLookChange } from "./plots.js";
 import { drawRoad } from "./road.js";
 import { makeRounds } from "./rounds_list.js";
 import { pairs, voidPreview, wagersTable } from "./roundview.js";
+import { scanRows } from "./scan_view.js";
 
 const ACTIONS = ["void_round", "release_held", "resume", "free_seat", "lock", "unlock", "close_shoe"];
 const PREVIEW_ROWS = 200;
@@ -90,6 +92,19 @@ function linkRow(item, name) {
   );
 }
 
+/** The scanner's own figures; those of a silent one look as old as they are. */
+function drawScan(element, link) {
+  const rows = scanRows({ t, has }, link);
+  const silent = link?.state === "lost";
+  element.dataset.stale = String(silent);
+  element.replaceChildren(
+    ...(silent && rows.length ? [h("p", { class: "scan-stale", text: t("scan.stale", { age: formatAge(link.age_ms ?? 0) }) })] : []),
+    rows.length
+      ? h("dl", { class: "pairs scan-rows" }, ...rows.flatMap(({ key, label, value, bad }) => [h("dt", { text: label }), h("dd", { text: value, "data-testid": `scan-${key}`, "data-bad": String(bad) })]))
+      : h("p", { class: "muted", text: t("scan.nothing") }),
+  );
+}
+
 function handRow(hand) {
   const cards = Array.from({ length: hand.count }, (_, index) =>
     hand.cards[index] ? cardChip(hand.cards[index]) : h("span", { class: "read-mark", title: t("round.sealed") }, icon("check")),
@@ -104,6 +119,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
   const actions = h("div", { class: "cluster drawer-actions" });
   const facts = h("div", {});
   const links = h("ul", { class: "plain links" });
+  const scan = h("div", { class: "scan", "data-testid": "drawer-scan" });
   const hands = h("ul", { class: "plain drawer-hands", "data-testid": "drawer-hands" });
   const roundLink = h("p", {});
   const wagers = h("div", { "data-testid": "drawer-wagers" });
@@ -118,21 +134,21 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
     },
   });
   const road = h("div", {});
+  const say = (kind, text) => {
+    notify(message, kind, text);
+    announce(text);
+  };
+  const pictures = makePictures({ supervisor, say });
   const part = (key, ...content) => h("section", { class: "drawer-part" }, h("h3", { text: t(key) }), ...content);
   $("#drawer-body", root).append(
     message,
     actions,
-    h("div", { class: "drawer-columns" }, part("pit.table", facts), part("pit.links", links), part("pit.round", hands, roundLink), part("pit.road", road), part("pit.ggr", chart), part("round.wagers", wagers), part("pit.rounds", rounds.element)),
+    h("div", { class: "drawer-columns" }, part("pit.table", facts), part("pit.links", links), part("scan.title", scan), part("picture.list", pictures.element), part("pit.round", hands, roundLink), part("pit.road", road), part("pit.ggr", chart), part("round.wagers", wagers), part("pit.rounds", rounds.element)),
   );
   onLookChange(drawChart);
   let shown = null;
   let busy = false;
   let wagersKey = "";
-
-  const say = (kind, text) => {
-    notify(message, kind, text);
-    announce(text);
-  };
 
   async function run(name) {
     if (busy || !shown) return;
@@ -196,6 +212,8 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
       drawActions(view);
       drawFacts(item, view);
       links.replaceChildren(...["scanner", "station", "video"].map((name) => linkRow(item, name)));
+      drawScan(scan, item.links?.scanner);
+      pictures.update(item);
       hands.replaceChildren(...(view.round?.hands ?? []).map(handRow));
       roundLink.replaceChildren(
         view.round

@@ -10,6 +10,7 @@ import { either, language, reasonWords, t, tn } from "./i18n.js";
 import { Live } from "./live.js";
 import { formatMoney } from "./money.js";
 import { drawConnection } from "./page.js";
+import { openPicture } from "./pictures.js";
 import { FRESH_MS, SHAPES, sortAlarms, STEPS, tileState, worstAlarm } from "./pit_view.js";
 
 const POLL_MS = 2000;
@@ -90,14 +91,16 @@ function alarmRow(alarm) {
   return h(
     "li",
     { class: `alarm alarm-${alarm.priority}`, "data-id": String(alarm.id), "data-testid": `alarm-${alarm.code}`, "data-acknowledged": String(Boolean(owner)), tabindex: "0", onkeydown: alarmKey },
-    h("p", { class: "alarm-what" }, h("span", { class: "alarm-shape", "aria-label": t("pit.priority", { priority: alarm.priority }) }, icon(SHAPES[alarm.priority]), h("b", { text: String(alarm.priority), "aria-hidden": "true" })), h("b", { text: `${alarm.table} ${words.what}` })),
+    h("p", { class: "alarm-what" }, h("span", { class: "alarm-shape", role: "img", "aria-label": t("pit.priority", { priority: alarm.priority }) }, icon(SHAPES[alarm.priority]), h("b", { text: String(alarm.priority), "aria-hidden": "true" })), h("b", { text: `${alarm.table} ${words.what}` })),
     h("p", { class: "alarm-since small" }, h("span", { "data-raised": String(alarm.raised_ms) }), alarm.round_id ? h("a", { href: `/pit/rounds/${alarm.round_id}`, text: alarm.round_id }) : null),
     h("p", { class: "alarm-do", text: words.action }),
+    alarm.explains?.length ? h("p", { class: "small alarm-owner", text: t("pit.explains", { what: alarm.explains.map((code) => alarmWords({ code, details: {} }).what).join(", ") }) }) : null,
     owner ? h("p", { class: "small alarm-owner", text: t("pit.acknowledged", { name: owner }) }) : null,
     h(
       "div",
       { class: "cluster" },
       supervisor && !owner ? h("button", { type: "button", class: "button", "data-ack": "", "data-testid": "acknowledge", disabled: !fresh(), text: t("pit.acknowledge"), onclick: () => acknowledge(alarm) }) : null,
+      supervisor && alarm.picture ? h("button", { type: "button", class: "button", "data-testid": "alarm-picture", disabled: !fresh(), text: t("picture.button"), onclick: () => openPicture({ id: alarm.picture, table: alarm.table }, { say: complain }) }) : null,
       h("button", { type: "button", class: "button", "data-open": "", "data-testid": "open", text: t("pit.open", { table: alarm.table }), onclick: () => open(alarm.table) }),
     ),
   );
@@ -124,10 +127,15 @@ async function acknowledge(alarm) {
   try {
     await post(`/api/alarms/${alarm.id}/acknowledge`);
   } catch (error) {
-    drawer.say("bad", errorText(error));
-    setText($("#pit-state"), errorText(error));
+    complain("bad", errorText(error));
   }
   await load();
+}
+
+/** Say what went wrong where it is seen: in the drawer if it is open, and above the alarms. */
+function complain(kind, text) {
+  drawer.say(kind, text);
+  setText($("#pit-state"), text);
 }
 
 function makeTile(table) {

@@ -9,12 +9,14 @@ import { errorText } from "./errors.js";
 import { has, language, otherLanguage, t, tn } from "./i18n.js";
 import { guardKeys } from "./keys.js";
 import { Live } from "./live.js";
+import { away, awayWords, backWords } from "./offline_view.js";
 import { announce, drawConnection } from "./page.js";
 import { soundFailed, soundRead } from "./sound.js";
 import { callWords, countRows, faultWords, needsCard, noCardYet, positionWords, primaryAction, stepWords, stripCells, stripLayout, totals } from "./station_view.js";
 
 const TICK_MS = 200;
 const HEARTBEAT_MS = 2000;
+const BACK_SHOWN_MS = 15_000;
 
 const main = $("#main");
 const table = main.dataset.table;
@@ -27,6 +29,9 @@ let feed = null;
 let pending = false;
 let lostAt = null;
 let unsent = 0;
+let work = null; // what the studio said last of the scanner's reports, and when
+let awaySince = null;
+let backUntil = null;
 
 const view = () => feed?.view ?? null;
 const seated = () => view()?.dealer?.id === person;
@@ -179,16 +184,42 @@ function tick() {
   const seconds = betting ? secondsLeft(now.round.window_closes_ms, live.clock.now()) : null;
   setText($("#countdown"), betting ? String(seconds) : "");
   $("#countdown").dataset.soon = String(betting && seconds <= 5);
-  if (lostAt !== null) {
-    const running = now.round && !["settled", "void"].includes(now.phase);
-    setText($("#offline-text"), t(running ? "station.offline_running" : "station.offline_idle", { age: formatAge(performance.now() - lostAt) }));
+  drawAway(now);
+}
+
+/** The line that says what is offline, for how long and what to do; and that it is over. */
+function drawAway(now) {
+  const at = performance.now();
+  const gone = away({ lostMs: lostAt === null ? null : at - lostAt, work, sinceMs: work ? at - work.at : 0 });
+  setShown($("#offline"), gone !== null);
+  setShown($("#unsent"), unsent > 0 && gone === null);
+  if (gone !== null) {
+    awaySince = Math.min(awaySince ?? at, at - gone.ms);
+    const words = awayWords({ t, tn }, gone, { running: Boolean(now.round?.id) && !["settled", "void"].includes(now.phase), unsent });
+    setText($("#offline-what"), words.what);
+    setText($("#offline-age"), formatAge(gone.ms));
+    setText($("#offline-text"), words.action);
+  } else if (awaySince !== null && (work !== null || !seated())) {
+    sayBack(now, at);
   }
+  if (backUntil !== null && at > backUntil) {
+    backUntil = null;
+    say("info", "");
+  }
+}
+
+function sayBack(now, at) {
+  const step = seated() ? stepWords(own, instruction(now), "_short") : "";
+  say("info", backWords({ t, tn }, { work: work && { ...work, back_ms: work.back_ms === null ? null : work.back_ms + at - work.at }, awayMs: at - awaySince, step }));
+  awaySince = null;
+  backUntil = at + BACK_SHOWN_MS;
 }
 
 // Doing -----------------------------------------------------------------------------------
 
 function say(kind, text) {
   const notice = $("#notice");
+  backUntil = null;
   notice.className = `banner ${kind}`;
   notice.hidden = !text;
   setText(notice, text);
@@ -265,16 +296,22 @@ async function ask(name, title, text, confirm) {
 
 /** Give the station's sign of life; the answer says what the scanner still keeps. */
 async function beat() {
-  if (!seated()) return drawUnsent(0);
+  if (!seated()) {
+    work = null;
+    drawUnsent(0);
+    return;
+  }
   const answer = live.state === "polling" ? await post(`/api/tables/${table}/station`).catch(() => null) : await live.ask("station", { table });
-  if (answer?.taken) drawUnsent(answer.queued ?? 0);
+  if (!answer?.taken) return;
+  work = { ...answer, at: performance.now() };
+  drawUnsent(answer.queued ?? 0);
+  tick();
 }
 
 function drawUnsent(count) {
   if (count > 0 && unsent === 0) announce(tn("station.unsent", count));
   unsent = count;
   setText($("#unsent"), count > 0 ? tn("station.unsent", count) : "");
-  setShown($("#unsent"), count > 0);
 }
 
 const unsentWarning = () => h("p", { class: "notice warn", "data-testid": "unsent-warning" }, icon("triangle-alert"), h("span", { text: tn("station.ask.unsent", unsent) }));
@@ -344,11 +381,11 @@ function listen() {
   live.addEventListener("state", (event) => {
     const lost = event.detail.state === "lost";
     if (lost && lostAt === null) lostAt = performance.now();
-    if (event.detail.state === "live" && lostAt !== null) {
+    if (["live", "polling"].includes(event.detail.state) && lostAt !== null) {
       lostAt = null;
-      say("info", t("station.back"));
+      work = null; // what was said before the loss is old: ask, then say what came in meanwhile
+      beat();
     }
-    setShown($("#offline"), lostAt !== null);
     drawConnection($("#connection"), live);
     draw();
   });

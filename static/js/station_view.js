@@ -4,6 +4,11 @@ const FEW = 6;
 const ROW_MAX = 12;
 const ROW_MAX_PHONE = 6;
 
+/** Reasons of a failed read after which something has to go before a card can be read. */
+const TAKE_AWAY = new Set(["staff_badge", "two_cards"]);
+/** Reasons with a headline of their own. */
+const OWN_HEADLINE = new Set([...TAKE_AWAY, "taken_away"]);
+
 /** The words of a step in one language; `ending` picks the short form of the next step. */
 export function stepWords(language, step, ending = "") {
   const { t } = language;
@@ -18,6 +23,7 @@ export function stepWords(language, step, ending = "") {
 
 function stepKey(step) {
   // The first card of a shoe, or one that is verified, lies nowhere on the table.
+  if (step.code === "rescan" && TAKE_AWAY.has(step.reason)) return `step.rescan_${step.reason}`;
   if (step.code === "rescan" && (!step.position || ["first", "verify"].includes(step.position))) return "step.rescan_plain";
   if (noCardYet(step)) return step.scan_at === "reveal" ? "step.wait_open" : "step.wait_deal";
   return `step.${step.code}`;
@@ -57,12 +63,15 @@ export function totals(view) {
 }
 
 /** What failed and what to do, or null. A held card names its fault, never its face. */
-export function faultWords({ t }, view) {
+export function faultWords({ t, has }, view) {
   const fault = view.fault;
   if (view.stopped && !fault) return { what: t("fault.stopped"), action: t("fault.stopped_do") };
   if (!fault) return null;
-  if (fault.held) return { what: t(`fault.${fault.code}`), action: t("fault.held_do") };
-  const what = t("fault.read_failed", { tries: fault.tries });
+  if (fault.held) {
+    const action = `fault.${fault.code}_do`;
+    return { what: t(`fault.${fault.code}`), action: t(has(action) ? action : "fault.held_do") };
+  }
+  const what = OWN_HEADLINE.has(fault.reason) ? t(`fault.${fault.reason}`) : t("fault.read_failed", { tries: fault.tries });
   const reason = fault.reason ? t(`fault.reason.${fault.reason}`) : "";
   return { what, action: view.pit_called ? `${reason} ${t("fault.pit_comes")}` : reason };
 }

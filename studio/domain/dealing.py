@@ -3,6 +3,7 @@
 Source: DESIGN sections 3, 4 and 6.
 """
 
+from studio.domain.cards import CodeVersion
 from studio.domain.commands import (
     FailRead,
     SeeCard,
@@ -17,6 +18,7 @@ from studio.domain.events import (
     DealingStopped,
     Event,
     FirstCardTurned,
+    Held,
     OpenCard,
     PitCalled,
     ReadFailed,
@@ -26,6 +28,7 @@ from studio.domain.game import (
     AnyGame,
     Burn,
     Deal,
+    PieceKind,
     Request,
     ScanAt,
     Scanned,
@@ -36,6 +39,12 @@ from studio.domain.order import repeated
 from studio.domain.round import BURN, Phase, Round, last_burns, request_of
 from studio.domain.shoe import Shoe
 from studio.domain.table import STUDIO, Stage, TableState
+
+CODE_VERSIONS = {PieceKind.CARD: CodeVersion.CARD, PieceKind.TILE: CodeVersion.TILE}
+"""What is printed on the pieces of a kind."""
+
+STAFF_BADGE = "staff_badge"
+"""Reason of a read that met a person's badge: no card failed."""
 
 
 def see_card(game: AnyGame, state: TableState, command: SeeCard) -> tuple[Event, ...]:
@@ -64,20 +73,41 @@ def _seen(game: AnyGame, state: TableState, command: SeeCard) -> tuple[Event, ..
         return ()
     if state.stage is Stage.VERIFYING:
         return _verify_card(state, command)
-    if not command.known or command.code.deck_set != shoe.deck_set:
-        return (CardHeld(fault="foreign_card", scope=state.shoe_id, commitment=None),)
+    stranger = _stranger(game, state, shoe, command)
+    if stranger is not None:
+        return (CardHeld(fault=stranger.value, scope=state.shoe_id, commitment=None),)
     if state.stage is Stage.LOADED:
         return ()  # a card of the deck that is being shuffled: it has not left any shoe
     if serial == shoe.last_serial:
         return ()  # the same card again: it still lies there, or was shown twice
     if serial in shoe.seen:
-        return (CardHeld(fault="doubled_card", scope=state.shoe_id, commitment=None),)
+        doubled = Held.DOUBLED_CARD.value
+        return (CardHeld(fault=doubled, scope=state.shoe_id, commitment=None),)
+    if shoe.order.count(command.code.piece.code) >= _copies(game, state, command):
+        return _aside(state, command, why=Held.EXTRA_COPY)
     if state.stage is Stage.OPENING:
         return _open_shoe_card(game, state, shoe, command)
     request = request_of(game, state.round)
     if state.round is None or not _takes_card(state, state.round, request):
-        return _unneeded(state, command)
+        early = isinstance(request, Deal) and state.phase is Phase.BETTING
+        return _aside(state, command, why=Held.OUT_OF_TURN if early else Held.UNNEEDED_CARD)
     return _draw(game, state.round, request, command)
+
+
+def _stranger(game: AnyGame, state: TableState, shoe: Shoe, command: SeeCard) -> Held | None:
+    """Return why a card can't have come out of this shoe; None for one that can."""
+    assert state.config is not None
+    version = CODE_VERSIONS[game.describe(state.config).piece_kind]
+    if command.code.deck_set != shoe.deck_set or command.code.version is not version:
+        return Held.OTHER_DECK_SET
+    return None if command.known else Held.UNKNOWN_SERIAL
+
+
+def _copies(game: AnyGame, state: TableState, command: SeeCard) -> int:
+    """Return how often the face of a card may leave the shoe."""
+    assert state.config is not None
+    described = game.describe(state.config)
+    return described.pieces.count(command.code.piece) * described.decks
 
 
 def _takes_card(state: TableState, current: Round, request: Request | None) -> bool:
@@ -141,11 +171,12 @@ def _open_shoe_card(
     return (_drawn_event(command, scope=state.shoe_id, position=BURN, index=index),)
 
 
-def _unneeded(state: TableState, command: SeeCard) -> tuple[Event, ...]:
+def _aside(state: TableState, command: SeeCard, *, why: Held) -> tuple[Event, ...]:
+    """Hold a card of this shoe: it is out of it and will be burnt when it is released."""
     sealed = _seal(command)
     scope = state.shoe_id
     held = CardHeld(
-        fault="unneeded_card",
+        fault=why.value,
         scope=scope,
         commitment=_commit(sealed, scope=scope, position="aside", index=0),
         sealed=sealed,
@@ -198,11 +229,18 @@ def fail_read(game: AnyGame, state: TableState, command: FailRead) -> tuple[Even
     if waits_for is None or state.stopped or (state.fault is not None and state.fault.held):
         return ()
     position, index = waits_for
-    tries = 1
-    if state.fault is not None and (state.fault.position, state.fault.index) == waits_for:
-        if command.still:
-            return ()
-        tries = state.fault.tries + 1
+    fault = state.fault
+    if fault is not None and (fault.position, fault.index) != waits_for:
+        fault = None
+    tries = fault.tries if fault is not None else 0
+    if command.reason == STAFF_BADGE:
+        # Said once and no try: the dealer takes the badge away, nobody else is needed.
+        told = fault is not None and fault.reason == STAFF_BADGE
+        badge = ReadFailed(reason=command.reason, tries=tries, position=position, index=index)
+        return () if told else (badge,)
+    if command.still and tries:
+        return ()
+    tries += 1
     failed = ReadFailed(reason=command.reason, tries=tries, position=position, index=index)
     # A pit that was called for something else still has to hear of this card.
     if tries == command.tries_max or (tries > command.tries_max and not state.pit_called):

@@ -5,6 +5,7 @@ returns events. Screens ask `can`, which is built on `decide`, so that a button 
 cannot disagree.
 """
 
+from collections import Counter
 from typing import assert_never
 
 from studio.domain.commands import (
@@ -61,6 +62,7 @@ from studio.domain.events import (
 )
 from studio.domain.game import (
     AnyGame,
+    Description,
     GameConfig,
     Reveal,
     Revealed,
@@ -226,6 +228,7 @@ def _load_shoe(game: AnyGame, state: TableState, command: LoadShoe) -> tuple[Eve
             f"{registered}.",
             deck_set=command.deck_set,
         )
+    _need_even(description, command)
     return (
         ShoeLoaded(
             game=game.code,
@@ -244,6 +247,22 @@ def _load_shoe(game: AnyGame, state: TableState, command: LoadShoe) -> tuple[Eve
             carry=state.carry,
         ),
     )
+
+
+def _need_even(description: Description, command: LoadShoe) -> None:
+    """Refuse a deck set that holds a face more or less often than its decks do."""
+    due = Counter(piece.number for piece in description.pieces)
+    uneven = any(
+        due[number] * description.decks != count
+        for number, count in Counter(command.manifest.values()).items()
+    )
+    if uneven:
+        raise RefusedError(
+            "deck_set_uneven",
+            f"Deck set {command.deck_set} does not hold every card once per deck; register it "
+            "anew.",
+            deck_set=command.deck_set,
+        )
 
 
 def _end_verification(state: TableState, command: EndVerification) -> tuple[Event, ...]:

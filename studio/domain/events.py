@@ -7,11 +7,30 @@ An event's fields are its public body. A card that nobody may see yet travels be
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum, unique
 from types import UnionType
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from studio.domain.errors import InvariantError
 from studio.domain.game import Json
+
+
+@unique
+class Held(StrEnum):
+    """Why a card is held. A log of the first release says `foreign_card` for the first two."""
+
+    OTHER_DECK_SET = "other_deck_set"
+    """Printed for another deck set, or another kind of piece."""
+    UNKNOWN_SERIAL = "unknown_serial"
+    """Of this deck set by its number, but nobody registered it, or not as this face."""
+    DOUBLED_CARD = "doubled_card"
+    """The same physical card has left this shoe before."""
+    EXTRA_COPY = "extra_copy"
+    """Its face has left the shoe as often as the decks hold it."""
+    OUT_OF_TURN = "out_of_turn"
+    """Turned while bets are taken, at a table whose cards lie open."""
+    UNNEEDED_CARD = "unneeded_card"
+    """No card is due."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,15 +263,15 @@ class CardHeld(_Event):
     """A card that must not be there: the table waits for the supervisor."""
 
     fault: str
-    """`foreign_card`, `doubled_card`, `unneeded_card`."""
+    """As `Held` says."""
     scope: str
     commitment: str | None
-    """Of an unneeded card, which belongs to the shoe and will be burnt."""
+    """Of a card that belongs to the shoe and is out of it now: it will be burnt."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeldReleased(_Event):
-    """The supervisor resolved a held card; an unneeded one counts as burnt."""
+    """The supervisor resolved a held card; one that came out of the shoe counts as burnt."""
 
     action: str
     by: str
@@ -377,7 +396,7 @@ def from_body(kind: str, body: Mapping[str, Json], sealed: SealedCard | None) ->
     if kind not in EVENT_KINDS:
         raise InvariantError("unknown_event", f"The log holds an unknown event {kind!r}.")
     event_type = EVENT_KINDS[kind]
-    hints = get_type_hints(event_type)
+    hints = _hints(event_type)
     try:
         values = {
             field.name: _typed(hints[field.name], body[field.name])
@@ -387,6 +406,16 @@ def from_body(kind: str, body: Mapping[str, Json], sealed: SealedCard | None) ->
     except (KeyError, TypeError) as error:
         raise InvariantError("event_body", f"The body of a {kind} can't be read.") from error
     return event_type(**values, sealed=sealed)
+
+
+_HINTS: dict[object, Mapping[str, Any]] = {}
+"""By dataclass; worked out once, since a replay asks for each event."""
+
+
+def _hints(of: object) -> Mapping[str, Any]:
+    if of not in _HINTS:
+        _HINTS[of] = get_type_hints(of)
+    return _HINTS[of]
 
 
 def _plain(value: Json) -> Json:
@@ -406,7 +435,7 @@ def _typed(hint: Any, value: Json) -> Json:
     if origin is tuple:
         return tuple(_typed(get_args(hint)[0], item) for item in value)
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        hints = get_type_hints(hint)
+        hints = _hints(hint)
         fields = dataclasses.fields(hint)
         return hint(
             **{field.name: _typed(hints[field.name], value[field.name]) for field in fields}

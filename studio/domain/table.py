@@ -81,7 +81,7 @@ class Fault:
     """What keeps the next card from being taken."""
 
     code: str
-    """`read_failed`, `foreign_card`, `doubled_card`, `unneeded_card`."""
+    """`read_failed`, or the fault of a held card (`CardHeld.fault`)."""
     reason: str
     tries: int = 0
     position: str | None = None
@@ -89,7 +89,7 @@ class Fault:
     held: bool = False
     """True: only the supervisor resolves it."""
     card: Drawn | None = None
-    """An unneeded card of this shoe: burnt when released."""
+    """A held card that came out of this shoe: burnt when released."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -425,7 +425,7 @@ def _held_released(state: TableState) -> TableState:
     assert fault is not None
     if fault.card is None:
         return replace(state, fault=None)
-    # An unneeded card belongs to the shoe and can't go back into it: it counts as burnt, so
+    # The card came out of the shoe and can't go back into it: it counts as burnt, so
     # that the shoe still closes, and is revealed with the opening burns.
     shoe = _shoe(state).pass_card(fault.card.card, fault.card.serial, burnt=True)
     shoe = replace(shoe, opening_burns=(*shoe.opening_burns, fault.card))

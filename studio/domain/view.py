@@ -250,9 +250,9 @@ def _following(game: AnyGame, state: TableState) -> dict[str, Json] | None:
         answers = tuple(Scanned(piece=piece) for piece in game.describe(state.config).pieces)
     if not (isinstance(request, Deal) and request.face_up):
         answers = answers[:1]
-    steps = [game.next(game.apply(current.game_state, answer)) for answer in answers]
-    after = steps[0]
-    if any(step != after for step in steps):
+    after = game.next(game.apply(current.game_state, answers[0]))
+    rest = (game.next(game.apply(current.game_state, answer)) for answer in answers[1:])
+    if any(step != after for step in rest):
         return None
     waits = isinstance(after, Deal) and after.face_up and current.phase is Phase.BETTING
     if isinstance(after, Deal | Burn) and not waits:

@@ -1,11 +1,13 @@
 """Which events call the pit, and when the cause is gone."""
 
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from studio.domain.events import (
     CardHeld,
     DealingStopped,
     Event,
+    Held,
     LinkLost,
     PitCalled,
     ShoeClosed,
@@ -15,8 +17,19 @@ from studio.domain.events import (
 from studio.domain.game import Json
 from studio.domain.table import STUDIO, TableState
 from studio.services.ports import UnitOfWork
+from studio.services.records import AlarmRow
 
 ACT_NOW, ACT_SOON = 1, 2
+
+NOT_READ = frozenset({"card_not_read", "two_cards"})
+"""Alarms of a card that can't be read: two in sight are the pit's to put in order, and named so."""
+
+CARD_ALARMS = NOT_READ | {*Held, "foreign_card"}
+"""Alarms that a card at the camera raises, those of the first release's logs included."""
+
+
+EXPLAINS = {"camera_lost": "video_lost", "camera_frozen": "video_lost"}
+"""What an alarm brings with it where one camera serves both links: one trouble, one alarm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +41,13 @@ class Alarm:
     details: dict[str, Json]
 
 
-def raised_by(event: Event) -> Alarm | None:
-    """Return the alarm that an event raises, if any."""
+def raised_by(event: Event, state: TableState) -> Alarm | None:
+    """Return the alarm that an event raises, if any; `state` is the table's after it."""
     match event:
         case PitCalled(by="studio"):
-            return Alarm(priority=ACT_NOW, code="card_not_read", details={})
+            reason = state.fault.reason if state.fault is not None else ""
+            code = reason if reason in NOT_READ else "card_not_read"
+            return Alarm(priority=ACT_NOW, code=code, details={})
         case PitCalled():
             return Alarm(priority=ACT_NOW, code="pit_called", details={"by": event.by})
         case CardHeld():
@@ -78,8 +93,28 @@ def causes(state: TableState) -> frozenset[str]:
     if fault is not None and fault.held:
         codes.add(fault.code)
     elif fault is not None and state.pit_called:
-        codes.add("card_not_read")
+        codes |= NOT_READ
     return frozenset(codes)
+
+
+def explained(
+    rows: Sequence[AlarmRow], one_camera: Container[str]
+) -> Mapping[int, tuple[str, ...]]:
+    """Return the alarms to show by id, each with the codes of those that it explains.
+
+    Args:
+        rows: the open alarms.
+        one_camera: tables whose scanner and video are one device.
+    """
+    open_at = {(row.table, row.code) for row in rows if row.table in one_camera}
+    hidden = {(table, EXPLAINS[code]) for table, code in open_at if code in EXPLAINS}
+    return {
+        row.id: (EXPLAINS[row.code],)
+        if row.code in EXPLAINS and (row.table, EXPLAINS[row.code]) in open_at
+        else ()
+        for row in rows
+        if (row.table, row.code) not in hidden
+    }
 
 
 def update_alarms(
@@ -89,7 +124,7 @@ def update_alarms(
     gone = causes(before) - causes(state)
     if gone:
         uow.alarms.clear(table=state.table, codes=gone, at_ms=at_ms)
-    alarm = raised_by(event)
+    alarm = raised_by(event, state)
     if alarm is None:
         return
     details = dict(alarm.details)

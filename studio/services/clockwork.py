@@ -22,6 +22,11 @@ class Clockwork:
         self._links = links
         self._broken: set[str] = set()
 
+    @property
+    def broken(self) -> frozenset[str]:
+        """Tables that a broken invariant has frozen; nobody has unlocked them yet."""
+        return frozenset(self._broken)
+
     def turn(self) -> None:
         """Close windows, settle, watch links, at every table; one table's trouble stays there."""
         for table in self._runner.tables.setups:

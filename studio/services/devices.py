@@ -10,35 +10,25 @@ from dataclasses import dataclass
 
 from studio.domain.cards import CodeVersion, PrintedCode, parse_code
 from studio.domain.commands import Command, FailRead, SeeCard
+from studio.domain.dealing import CODE_VERSIONS, STAFF_BADGE
 from studio.domain.errors import MalformedError
-from studio.domain.game import Json, PieceKind
+from studio.domain.events import CardHeld, ReadFailed
+from studio.domain.game import Json
 from studio.domain.log import canonical
 from studio.domain.order import runs
 from studio.domain.table import Link
 from studio.services.links import LinkWatch
 from studio.services.live import Live
+from studio.services.picture_ports import WantedPicture
 from studio.services.ports import DeckSet, Randomness
 from studio.services.runner import Job, TableRunner
+from studio.services.scan_health import read_health
+from studio.services.scan_reasons import REASONS
 
 REPORT_ID_LENGTH_MAX = 100
 
 ORDER_SHOES = 50
 """So many of a table's earlier shoes are compared: a day or two of play."""
-
-REASONS = frozenset(
-    {
-        "no_code",
-        "unreadable",
-        "two_cards",
-        "not_in_shoe",
-        "already_seen",
-        "foreign_symbology",
-    }
-)
-"""Why a card was not read; source: scanner notes, "Event rule"."""
-
-
-_VERSIONS = {PieceKind.CARD: CodeVersion.CARD, PieceKind.TILE: CodeVersion.TILE}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +55,7 @@ class DeviceService:
         self._orders: dict[str, tuple[int, tuple[frozenset[tuple[str, ...]], ...]]] = {}
 
     def report(self, device: str, body: Mapping[str, Json]) -> dict[str, Json]:
-        """Take a report once.
+        """Take a report once; `picture` in the answer says that its picture is wanted.
 
         Raises:
             MalformedError: `report_id`, `report_kind`, `report_reason`, `unknown_table`, or the
@@ -89,13 +79,25 @@ class DeviceService:
                 raise _TakenError
             return self._command(job, read)
 
+        def also(job: Job, after: Live) -> None:
+            wanted = _wanted_picture(job, after, read, device=device, report_id=report_id)
+            if wanted is not None:
+                job.uow.pictures.want(wanted)
+
         try:
-            self._runner.run(table, build)
+            self._runner.run(table, build, also=also)
         except _TakenError:
-            return {"taken": True, "duplicate": True}
+            return {"taken": True, "duplicate": True, **self._picture(device, report_id)}
         self._links.beat(table, Link.SCANNER)
+        self._links.offline.report_taken(table)
         self._runner.tick(table)
-        return {"taken": True, "duplicate": False}
+        return {"taken": True, "duplicate": False, **self._picture(device, report_id)}
+
+    def _picture(self, device: str, report_id: str) -> dict[str, Json]:
+        """Say so as long as a report's picture is wanted: the first answer may have been lost."""
+        with self._runner.units.read() as uow:
+            wanted = uow.pictures.wants(device=device, report_id=report_id)
+        return {"picture": True} if wanted else {}
 
     def _understood(self, body: Mapping[str, Json]) -> PrintedCode | _Unread:
         """Return the code that was seen, or the reason why none was."""
@@ -103,7 +105,11 @@ class DeviceService:
         if kind == "card_seen":
             if not isinstance(code, str):
                 raise MalformedError("report_code", "A seen card comes with its code.")
-            return parse_code(code)
+            seen = parse_code(code)
+            if seen.version is CodeVersion.BADGE:
+                # A scanner of the first release reports the badge of a person like a card.
+                return _Unread(reason=STAFF_BADGE, still=False)
+            return seen
         if kind in ("read_failed", "still_unread"):
             if not isinstance(reason, str) or reason not in REASONS:
                 known = ", ".join(sorted(REASONS))
@@ -120,9 +126,8 @@ class DeviceService:
         known = False
         if shoe is not None:
             deck_set = self._deck_set(job, shoe.deck_set)
-            piece_kind = job.live.game.describe(job.live.setup.config).piece_kind
             known = (
-                read.version is _VERSIONS[piece_kind]
+                read.version is _version(job.live)
                 and read.deck_set == deck_set.number
                 and deck_set.manifest.get(read.serial) == read.number
             )
@@ -156,7 +161,7 @@ class DeviceService:
         """Note a link's sign of life; answer with the epoch, so that a device sees a new shoe.
 
         Raises:
-            MalformedError: `unknown_table`, `unknown_link`.
+            MalformedError: `unknown_table`, `unknown_link`, `scan_health`.
         """
         table, link = body.get("table"), body.get("link")
         if not isinstance(link, str) or link not in {Link.SCANNER, Link.VIDEO}:
@@ -168,24 +173,63 @@ class DeviceService:
             for key in ("frame_age_ms", "fps", "queued", "misses")
             if isinstance(value := body.get(key), int | float)
         }
+        if link == Link.SCANNER:
+            details |= read_health(body)
         self._links.beat(table, Link(link), {**details, "device": device})
+        if link == Link.SCANNER:
+            self._links.offline.heard(table, queued=int(details.get("queued", 0)))
+            self._links.scans.heard(table, details)
         return {"epoch": self._runner.live(table).state.epoch}
 
     def shoe(self, table: str) -> dict[str, Json]:
-        """Return the manifest of the deck set on the table: which serial is which card.
+        """Return the manifest of the deck set on the table: which serial is which piece.
+
+        `version` is what the codes of the table's pieces begin with.
 
         Raises:
             MalformedError: `unknown_table`.
         """
         live: Live = self._runner.live(table)
         shoe = live.state.shoe
+        about: dict[str, Json] = {"epoch": live.state.epoch, "version": _version(live).value}
         if shoe is None:
-            return {"epoch": live.state.epoch, "deck_set": None, "codes": {}}
+            return {**about, "deck_set": None, "codes": {}}
         with self._runner.units.read() as uow:
             deck_set = uow.deck_sets.get(shoe.deck_set)
         assert deck_set is not None
         return {
-            "epoch": live.state.epoch,
+            **about,
             "deck_set": deck_set.number,
             "codes": {str(serial): number for serial, number in deck_set.manifest.items()},
         }
+
+
+def _wanted_picture(
+    job: Job, after: Live, read: PrintedCode | _Unread, *, device: str, report_id: str
+) -> WantedPicture | None:
+    """Return what to note of a report whose picture the supervisor may want to see.
+
+    That is the first failed read of a card and every card that the table held. A badge is a
+    person's, and a card that still lies there has been reported before.
+    """
+    if isinstance(read, _Unread) and (read.still or read.reason == STAFF_BADGE):
+        return None
+    for envelope in after.envelopes[len(job.live.envelopes) :]:
+        if envelope["kind"] in (CardHeld.__name__, ReadFailed.__name__):
+            body = envelope["body"]
+            return WantedPicture(
+                device=device,
+                report_id=report_id,
+                table=after.setup.code,
+                epoch=envelope["epoch"],
+                seq=envelope["seq"],
+                round_id=after.state.round.id if after.state.round else None,
+                why=body["fault"] if envelope["kind"] == CardHeld.__name__ else body["reason"],
+                at_ms=job.now_ms,
+            )
+    return None
+
+
+def _version(live: Live) -> CodeVersion:
+    """Return what is printed on the table's pieces."""
+    return CODE_VERSIONS[live.game.describe(live.setup.config).piece_kind]

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
+from studio.domain.dealing import STAFF_BADGE
 from studio.domain.errors import MalformedError
 from studio.domain.events import ReadFailed, RoundOpened
 from studio.domain.game import AnyGame, GameConfig, Json
@@ -295,7 +296,9 @@ def _quality(rows: Sequence[ScanRow]) -> dict[str, Json]:
     cards = rounds = 0
     for row in rows:
         if row.kind == ReadFailed.__name__:
-            reasons[row.reason or ""] += row.count
+            # A person's badge under the camera is no card that failed.
+            if row.reason != STAFF_BADGE:
+                reasons[row.reason or ""] += row.count
         elif row.kind == RoundOpened.__name__:
             rounds += row.count
         else:

@@ -67,7 +67,7 @@ class Inspection(Protocol):
         """Sum up endings and hold each payout against `nets`; None: against the whole hold."""
 
     def money(self) -> Iterator[Fault]:
-        """Check ledger, balances, endings and decks by set queries."""
+        """Check ledger, balances, endings, decks and pictures by set queries."""
 
 
 class AuditUnits(Protocol):

@@ -13,8 +13,10 @@ from studio.domain.commands import MarkLink
 from studio.domain.errors import RefusedError
 from studio.domain.game import Json
 from studio.domain.table import Link
+from studio.services.offline_work import OfflineWork
 from studio.services.ports import Clock
 from studio.services.runner import Build, TableRunner
+from studio.services.scan_health import ScanWatch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +38,8 @@ class LinkWatch:
         start = Heartbeat(at_ms=clock.now_ms())
         self._seen = {(table, link): start for table in runner.tables.setups for link in Link}
         self._lost_since: dict[str, int] = {}
+        self.offline = OfflineWork(clock=clock)
+        self.scans = ScanWatch(units=runner.units, publisher=runner.publisher, clock=clock)
 
     def beat(self, table: str, link: Link, details: Mapping[str, Json] | None = None) -> None:
         """Note a sign of life; one that says nothing more leaves the details as they were.
@@ -64,6 +68,16 @@ class LinkWatch:
             }
         return answer
 
+    def one_camera(self) -> frozenset[str]:
+        """Return the tables whose scanner and video gave their last signs of life as one device."""
+        devices = {key: beat.details.get("device") for key, beat in self._seen.items()}
+        return frozenset(
+            table
+            for table in self._runner.tables.setups
+            if (device := devices[table, Link.SCANNER]) is not None
+            and device == devices[table, Link.VIDEO]
+        )
+
     def _limits(self, table: str) -> Mapping[Link, int]:
         links = self._runner.tables.setup(table).links
         return {
@@ -76,6 +90,8 @@ class LinkWatch:
         """Write lost and restored links to the log; cancel a round that had not started."""
         health = self.health(table)
         lost = self._runner.live(table).state.links_lost
+        if health[Link.SCANNER]["state"] == "lost":
+            self.offline.silent(table, since_ms=self._seen[table, Link.SCANNER].at_ms)
         for link in Link:
             up = health[link]["state"] == "up"
             if up == (link in lost):

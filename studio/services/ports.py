@@ -14,7 +14,10 @@ from typing import Protocol, Self
 from studio.domain.game import Json
 from studio.services.answers import Commands
 from studio.services.club_ports import ClubUnit
+from studio.services.disabled_ports import DisabledUnit
 from studio.services.figure_rows import Figures
+from studio.services.leases import LeaseUnit
+from studio.services.picture_ports import PictureUnit
 from studio.services.play_ports import PlayLedger, PlayUnit, RoomPublisher
 from studio.services.qualification import Qualifications
 from studio.services.records import AlarmRow, TrailRow
@@ -403,7 +406,7 @@ class Trail(Protocol):
         """Return the latest lines, newest first."""
 
 
-class UnitOfWork(PlayUnit, ClubUnit, Protocol):
+class UnitOfWork(PlayUnit, ClubUnit, PictureUnit, LeaseUnit, DisabledUnit, Protocol):
     """One transaction. Leaving without `commit` rolls back."""
 
     @property

@@ -18,6 +18,7 @@ from studio.domain.round import Phase
 from studio.domain.settlement import house_nets
 from studio.domain.table import STUDIO, TableState
 from studio.services.alarms import ACT_NOW, update_alarms
+from studio.services.leases import LEASE_MS
 from studio.services.live import Live, LiveTables, advance, stored_event
 from studio.services.ports import Publisher, RoundRow, UnitOfWork, Units
 from studio.services.retry import again
@@ -53,6 +54,43 @@ class Outcome:
     wallets: Mapping[int, Mapping[str, Json]] = field(default_factory=dict)
 
 
+@dataclass
+class _Leased:
+    """A command that runs only while its process holds the table's lease."""
+
+    table: str
+    holder: str
+    fence: int | None
+    """What this process was given last."""
+    given: int = 0
+    """What it was given now; worth something after the commit only."""
+    until_ms: int = 0
+
+    def build(self, build: Build) -> Build:
+        """Return the builder that takes the lease first."""
+
+        def taken(job: Job) -> Command:
+            self.until_ms = job.now_ms + LEASE_MS
+            given = job.uow.leases.take(
+                self.table,
+                holder=self.holder,
+                fence=self.fence,
+                now_ms=job.now_ms,
+                until_ms=self.until_ms,
+            )
+            if given is None:
+                raise RefusedError("lease_held", "Another process supervises this table.")
+            self.given = given
+            return build(job)
+
+        return taken
+
+    def check(self, job: Job, _: Live) -> None:
+        """Refuse to commit after the lease has ended: the process was paused in between."""
+        if job.uow.now_ms() >= self.until_ms:
+            raise RefusedError("lease_ended", "The lease of this table ended meanwhile.")
+
+
 class TableRunner:
     """Runs the tables of one studio."""
 
@@ -63,12 +101,18 @@ class TableRunner:
         tables: LiveTables,
         publisher: Publisher,
         on_settled: OnSettled | None = None,
+        holder: str = "studio",
     ) -> None:
-        """Keep the ports; `on_settled` adds to the transaction that settles a round."""
+        """Keep the ports; `on_settled` adds to the transaction that settles a round.
+
+        `holder`: the name under which this process takes the tables' leases.
+        """
         self.units = units
         self.tables = tables
         self.publisher = publisher
         self._on_settled = on_settled
+        self._holder = holder
+        self._fences: dict[str, int] = {}
 
     # Commands ----------------------------------------------------------------------------------
 
@@ -192,7 +236,10 @@ class TableRunner:
     # The clock's work --------------------------------------------------------------------------
 
     def tick(self, table: str) -> None:
-        """Do what is due at a table: close the window, settle. Safe to call at any time."""
+        """Do what is due at a table: close the window, settle. Safe to call at any time.
+
+        Nothing is done while another process holds the table's lease.
+        """
         with self._frozen_when_broken(table), self.units.read() as uow:
             live = self.tables.caught_up(uow, table)
             now_ms = uow.now_ms()
@@ -200,15 +247,18 @@ class TableRunner:
         current = live.state.round
         if current is not None and current.phase is Phase.BETTING:
             if now_ms >= current.window_closes_ms:
-                self._quietly(table, self._close)
+                self._supervise(table, self._close)
         elif results_due(live.game, live.state):
-            self._quietly(table, self._settle)
+            self._supervise(table, self._settle)
 
-    def _quietly(self, table: str, build: Build) -> None:
+    def _supervise(self, table: str, build: Build) -> None:
+        """Run a command as the table's supervisor: under its lease, or not at all."""
+        leased = _Leased(table=table, holder=self._holder, fence=self._fences.get(table))
         try:
-            self.run(table, build)
+            self.run(table, leased.build(build), also=leased.check)
         except RefusedError:
-            return  # somebody else did it in between
+            return  # somebody else did it in between, or holds the lease
+        self._fences[table] = leased.given
 
     def _close(self, job: Job) -> Command:
         current = job.state.round

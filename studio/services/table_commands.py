@@ -35,6 +35,7 @@ from studio.domain.commands import (
 from studio.domain.errors import MalformedError, RefusedError
 from studio.domain.game import Json
 from studio.domain.log import canonical
+from studio.services.disabling import OPENING_COMMANDS, need_enabled
 from studio.services.live import Live
 from studio.services.ports import Actor, DeckSet, Role
 from studio.services.qualification import need_qualified
@@ -96,7 +97,7 @@ def builder(
     Raises:
         MalformedError: `unknown_table`, `command_id`, `unknown_command` or a bad argument.
         RefusedError: `role_forbids`; the builder's own are `not_your_table`,
-            `dealer_not_qualified`, and what its maker refuses.
+            `dealer_not_qualified`, `play_disabled`, and what its maker refuses.
     """
     service.tables.setup(table)
     name = body.get("command")
@@ -116,6 +117,8 @@ def builder(
                 raise RefusedError("not_your_table", "Take the table first.")
         if spec.opens:
             need_qualified(job.uow.qualifications, dealer_id=actor.id, game=job.live.game.code)
+        if name in OPENING_COMMANDS:
+            need_enabled(job.uow, game=job.live.game.code)
         return make(job)
 
     def trail(job: Job, after: Live) -> None:

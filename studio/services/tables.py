@@ -1,11 +1,12 @@
 """The doors to the tables: people's commands, snapshots, missed events, records, the pit's view."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from studio.domain.commands import Command
 from studio.domain.errors import InvariantError, MalformedError
 from studio.domain.game import Json
+from studio.services.alarms import CARD_ALARMS, explained
 from studio.services.links import LinkWatch
 from studio.services.live import Live
 from studio.services.ports import Actor
@@ -113,8 +114,12 @@ class TableService(TableRunner):
         return answer
 
     def pit(self, links: LinkWatch) -> dict[str, Json]:
-        """Return what the pit sees: every table with its book and links, and the open alarms."""
-        tables = []
+        """Return what the pit sees: every table with its book and links, and the open alarms.
+
+        `picture` is the id of a table's latest picture and of an alarm's own, None without one;
+        `explains` names the alarms that are not shown because this one is.
+        """
+        tables: dict[str, dict[str, Json]] = {}
         for code in self.codes():
             live = self._shown(code)
             current = live.state.round
@@ -125,25 +130,34 @@ class TableService(TableRunner):
                 (bets[bet].bank_exposure * stake for bet, (_, stake) in totals.items()),
                 start=Fraction(0),
             )
-            tables.append(
-                {
-                    "table": code,
-                    "epoch": live.state.epoch,
-                    "seq": live.state.seq,
-                    "view": live.view,
-                    "wagers": sum(count for count, _ in totals.values()),
-                    "stake_minor": sum(stake for _, stake in totals.values()),
-                    "exposure_minor": int(exposure),
-                    "currency": {
-                        "code": live.setup.currency.code,
-                        "decimals": live.setup.currency.decimals,
-                    },
-                    "links": links.health(code),
-                }
-            )
+            tables[code] = {
+                "table": code,
+                "epoch": live.state.epoch,
+                "seq": live.state.seq,
+                "view": live.view,
+                "wagers": sum(count for count, _ in totals.values()),
+                "stake_minor": sum(stake for _, stake in totals.values()),
+                "exposure_minor": int(exposure),
+                "currency": {
+                    "code": live.setup.currency.code,
+                    "decimals": live.setup.currency.decimals,
+                },
+                "links": links.health(code),
+            }
         with self.units.read() as uow:
-            alarms = [_alarm(row) for row in uow.alarms.open()]
-            return {"tables": tables, "alarms": alarms, "now_ms": uow.now_ms()}
+            rows = uow.alarms.open()
+            taken = uow.pictures.wanted_at({row.raised_ms for row in rows})
+            newest = uow.pictures.newest()
+            shown = explained(rows, links.one_camera())
+            return {
+                "tables": [{**item, "picture": newest.get(code)} for code, item in tables.items()],
+                "alarms": [
+                    _alarm(row, picture=_picture_of(row, taken), explains=shown[row.id])
+                    for row in rows
+                    if row.id in shown
+                ],
+                "now_ms": uow.now_ms(),
+            }
 
     def acknowledge(self, actor: Actor, alarm_id: int) -> dict[str, Json]:
         """Note that a supervisor takes an alarm.
@@ -199,7 +213,14 @@ class TableService(TableRunner):
         }
 
 
-def _alarm(row: AlarmRow) -> dict[str, Json]:
+def _picture_of(row: AlarmRow, taken: Mapping[tuple[str, int], int]) -> int | None:
+    """Return the picture of the report that raised an alarm: both have the time of its commit."""
+    return taken.get((row.table, row.raised_ms)) if row.code in CARD_ALARMS else None
+
+
+def _alarm(
+    row: AlarmRow, *, picture: int | None = None, explains: Sequence[str] = ()
+) -> dict[str, Json]:
     return {
         "id": row.id,
         "priority": row.priority,
@@ -210,6 +231,8 @@ def _alarm(row: AlarmRow) -> dict[str, Json]:
         "acknowledged_by": row.acknowledged_by,
         "acknowledged_ms": row.acknowledged_ms,
         "details": dict(row.details),
+        "picture": picture,
+        "explains": list(explains),
     }
 
 

@@ -72,7 +72,7 @@ def make_engine(address: str) -> Engine:
     Raises:
         MalformedError: `database_url`, `database_unreachable`.
     """
-    url = _parse(address)
+    url = parse_address(address)
     engine = _sqlite(url) if url.get_backend_name() == "sqlite" else _postgresql(url)
     event.listen(engine, "handle_error", _translate, retval=True)
     try:
@@ -128,7 +128,12 @@ def reading(engine: Engine) -> Engine:
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
-def _parse(address: str) -> URL:
+def parse_address(address: str) -> URL:
+    """Return a database address taken apart, with the driver that the studio uses.
+
+    Raises:
+        MalformedError: `database_url`.
+    """
     try:
         url = make_url(address)
         backend = url.get_backend_name()
@@ -160,6 +165,7 @@ def _sqlite(url: URL) -> Engine:
         pool_size=POOL_SIZE,
         max_overflow=POOL_OVERFLOW,
         pool_timeout=POOL_TIMEOUT_S,
+        hide_parameters=True,  # they may hold a sealed card
     )
     event.listen(engine, "connect", _sqlite_connected)
     event.listen(engine, "begin", _sqlite_begins)
@@ -174,6 +180,7 @@ def _postgresql(url: URL) -> Engine:
             pool_size=POOL_SIZE,
             max_overflow=POOL_OVERFLOW,
             pool_timeout=POOL_TIMEOUT_S,
+            hide_parameters=True,  # they may hold a sealed card
         )
     except NoSuchModuleError as error:  # pragma: no cover - psycopg is a hard dependency
         raise MalformedError("database_url", str(error)) from error

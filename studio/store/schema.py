@@ -13,6 +13,7 @@ from studio.domain.errors import MalformedError
 from studio.store import (  # they fill the catalogue
     club_tables,  # noqa: F401
     people_tables,  # noqa: F401
+    picture_tables,  # noqa: F401
     play_tables,  # noqa: F401
     tables,  # noqa: F401
 )

@@ -85,6 +85,26 @@ table_log = Table(
 )
 """One row a table: where its log ends. Its lock serialises the table's writers."""
 
+lease = Table(
+    "lease",
+    metadata,
+    Column("table_code", String(40), primary_key=True),
+    Column("holder", String(80), nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("until_ms", BigInteger, nullable=False),
+)
+"""One row a table: which process closes its windows and settles its rounds."""
+
+disabled_play = Table(
+    "disabled_play",
+    metadata,
+    Column("scope", String(40), primary_key=True),
+    Column("reason", Text, nullable=False),
+    Column("by", String(60), nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+)
+"""One row for each game that may not be opened, or for the whole studio."""
+
 event = Table(
     "event",
     metadata,

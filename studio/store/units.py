@@ -13,10 +13,13 @@ from studio.services.ports import Clock, UnitOfWork, Units
 from studio.store.audit import SqlInspection
 from studio.store.clock import UnitClock
 from studio.store.club import SqlClub
+from studio.store.disabled import SqlDisabled
 from studio.store.engine import WRITE_LOCK, WRITING, is_sqlite, reading, write_transaction
 from studio.store.events import SqlEventLog
 from studio.store.figures import SqlFigures
+from studio.store.leases import SqlLeases
 from studio.store.ledger import HouseAccounts, SqlLedger, open_house
+from studio.store.pictures import SqlPictures
 from studio.store.pit import SqlAlarms, SqlCommands, SqlDeckSets, SqlReports, SqlTrail
 from studio.store.qualifications import SqlQualifications
 from studio.store.rooms import SqlRooms
@@ -147,9 +150,24 @@ class SqlUnit(UnitOfWork):
         return SqlQualifications(self.connection)
 
     @cached_property
+    def leases(self) -> SqlLeases:
+        """See the port."""
+        return SqlLeases(self.connection)
+
+    @cached_property
+    def disabled(self) -> SqlDisabled:
+        """See the port."""
+        return SqlDisabled(self.connection)
+
+    @cached_property
     def club(self) -> SqlClub:
         """See the port."""
         return SqlClub(self.connection)
+
+    @cached_property
+    def pictures(self) -> SqlPictures:
+        """See the port."""
+        return SqlPictures(self.connection)
 
     @cached_property
     def rooms(self) -> SqlRooms:

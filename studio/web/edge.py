@@ -13,6 +13,7 @@ from studio.web.live import LiveDoor, socket_options
 from studio.web.login import init_login
 from studio.web.metrics import init_metrics
 from studio.web.pages import init_pages
+from studio.web.scan_metrics import ScanCollector
 from studio.web.studio import EXTENSION, Studio
 from studio.web.supervisor import Supervisor
 
@@ -42,6 +43,7 @@ def make_edge(studio: Studio, socketio: SocketIO, *, folders: Folders, async_mod
     app.json.sort_keys = False  # type: ignore[attr-defined]  # Flask's own provider has it
     app.extensions[EXTENSION] = studio
     metrics = init_metrics(app)
+    metrics.registry.register(ScanCollector(studio.links, settings.tables))
     init_errors(app)
     init_guard(app)
     init_headers(app, settings)

@@ -24,6 +24,7 @@ STATUS: Final = {
     "unknown_table": 404,
     "unknown_wager": 404,
     "unknown_alarm": 404,
+    "unknown_picture": 404,
     "unknown_person": 404,
     "unknown_room": 404,
     "studio_busy": 503,

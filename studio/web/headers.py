@@ -98,6 +98,8 @@ def init_limits(app: Flask, settings: Settings) -> Limiter:
         "club.buy": rates.wagers_per_minute,
         "club.choose": rates.wagers_per_minute,
         "tables.execute": rates.commands_per_minute,
+        "pit.open_picture": rates.commands_per_minute,
+        "device.picture": rates.commands_per_minute,
     }
     for endpoint, rate in per_person.items():
         _wrap(app, endpoint, limiter.limit(f"{rate} per minute"))

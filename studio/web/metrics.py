@@ -1,4 +1,7 @@
-"""Figures for the machine's own monitoring: requests, live connections, never a card or a name."""
+"""Figures for the machine's own monitoring: requests, live connections, never a card or a name.
+
+What the scanners say of themselves is added by `studio.web.scan_metrics`.
+"""
 
 import time
 from typing import Final

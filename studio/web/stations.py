@@ -9,10 +9,11 @@ from studio.web.studio import Studio
 
 
 def beat_station(studio: Studio, person: Person, table: str) -> dict[str, Json]:
-    """Note that the station of a table is alive; answer how many reports its scanner keeps.
+    """Note that the station of a table is alive; answer what its scanner keeps and since when.
 
     `queued` is None as long as the scanner has not said: it is what the scanner read and could
-    not yet hand over, as of its last sign of life.
+    not yet hand over, as of its last sign of life. `scanner` says whether its link is up;
+    the rest is as `OfflineWork.of` tells it.
 
     Raises:
         MalformedError: `unknown_table`.
@@ -24,4 +25,10 @@ def beat_station(studio: Studio, person: Person, table: str) -> dict[str, Json]:
     if dealer is None or dealer.id != person.id:
         raise RefusedError("not_your_table", "Take the table first.")
     studio.links.beat(table, Link.STATION)
-    return {"taken": True, "queued": studio.links.health(table)[Link.SCANNER].get("queued")}
+    scanner = studio.links.health(table)[Link.SCANNER]
+    return {
+        "taken": True,
+        "queued": scanner.get("queued"),
+        "scanner": scanner["state"],
+        **studio.links.offline.of(table),
+    }

@@ -13,9 +13,12 @@ from studio.services.cash import CashService
 from studio.services.clockwork import Clockwork
 from studio.services.club import ClubService
 from studio.services.devices import DeviceService
+from studio.services.disabling import DisablingService
+from studio.services.evidence import EvidenceService
 from studio.services.figures import FigureService
 from studio.services.links import LinkWatch
 from studio.services.people import PeopleService
+from studio.services.pictures import PictureService
 from studio.services.play_money import PlayMoney
 from studio.services.ports import Clock
 from studio.services.reports import ReportService
@@ -42,7 +45,10 @@ class Studio:
     clockwork: Clockwork
     wagers: WagerService
     cash: CashService
+    disabling: DisablingService
     reports: ReportService
+    evidence: EvidenceService
+    pictures: PictureService
     play: PlayMoney | None
     """None in a studio of money, as is the club."""
     club: ClubService | None

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from studio.domain.cards import CodeVersion
 from studio.domain.commands import CallPit, MarkLink, ReleaseHeld, Resume, RevealNext, Stop
 from studio.domain.errors import RefusedError
 from studio.domain.events import CardHeld, PitCalled, ReadFailed
@@ -11,10 +12,12 @@ from studio.domain.round import Phase
 from studio.domain.table import STUDIO
 from studio.domain.view import instruction
 from tests.support.tables import (
+    MANIFEST,
     betting,
     closed,
     dealt,
     due,
+    face,
     fail,
     in_play,
     revealing,
@@ -33,21 +36,28 @@ RELEASE = ReleaseHeld(by="Mori", reason="set aside")
 
 
 @pytest.mark.parametrize("make", [shuffled, in_play, betting, dealt, closed, revealing, settled])
-def test_a_foreign_card_is_held_and_belongs_to_nobody(make):
+def test_a_card_of_another_deck_set_is_held_and_belongs_to_nobody(make):
     table = make()
     before = table.state.shoe
     (event,) = table.do(see_foreign())
-    assert event == CardHeld(fault="foreign_card", scope="T1-1", commitment=None)
-    assert instruction(table.game, table.state) == {"code": "held", "fault": "foreign_card"}
+    assert event == CardHeld(fault="other_deck_set", scope="T1-1", commitment=None)
+    assert instruction(table.game, table.state) == {"code": "held", "fault": "other_deck_set"}
     table.do(RELEASE)
     assert table.state.shoe == before
     assert table.state.fault is None
 
 
-def test_a_card_with_our_number_that_is_not_in_the_manifest_is_foreign():
+def test_a_domino_with_our_deck_sets_number_is_of_another_deck_set():
+    table = betting()
+    seen = see(3)
+    (event,) = table.do(replace(seen, code=replace(seen.code, version=CodeVersion.TILE)))
+    assert event.fault == "other_deck_set"
+
+
+def test_a_card_of_our_deck_set_that_is_not_in_the_manifest_has_an_unknown_serial():
     table = betting()
     (event,) = table.do(see(3, known=False))
-    assert event.fault == "foreign_card"
+    assert event == CardHeld(fault="unknown_serial", scope="T1-1", commitment=None)
 
 
 def test_a_card_that_comes_up_again_later_is_doubled():
@@ -67,6 +77,21 @@ def test_the_same_card_again_is_the_card_that_still_lies_there():
     table.do(card)
     assert table.do(card) == ()
     assert len(table.state.round.drawn) == 1
+
+
+def test_a_face_that_comes_up_more_often_than_the_decks_hold_it_is_held_and_burnt():
+    # No deck set like this is loaded any more; a shoe of the release before may still lie there.
+    table = in_play()
+    ninth = [serial for serial, number in MANIFEST.items() if number == MANIFEST[9]]
+    for serial in ninth:
+        table.state = replace(
+            table.state, shoe=table.state.shoe.pass_card(face(9), serial + 1000, burnt=True)
+        )
+    before = table.state.shoe
+    (event,) = table.do(see(9))
+    assert (event.fault, event.commitment is None) == ("extra_copy", False)
+    table.do(RELEASE)
+    assert table.state.shoe.burnt == before.burnt + 1
 
 
 @pytest.mark.parametrize("make", [in_play, dealt, revealing, due, settled])
@@ -182,6 +207,42 @@ def test_a_supervisor_who_resumes_is_called_again_at_the_next_failure():
 @pytest.mark.parametrize("make", [in_play, dealt, revealing, due, settled])
 def test_a_failed_read_is_no_news_when_no_card_is_waited_for(make):
     assert make().do(fail()) == ()
+
+
+@pytest.mark.parametrize("make", [shuffled, betting])
+def test_a_badge_under_the_camera_is_said_once_and_is_no_try(make):
+    table = make()
+    for _ in range(5):
+        table.do(fail("staff_badge"))
+    told = [event for event in table.log if isinstance(event, ReadFailed)]
+    assert [(event.reason, event.tries) for event in told] == [("staff_badge", 0)]
+    assert not table.state.pit_called
+    assert instruction(table.game, table.state)["reason"] == "staff_badge"
+    (failed,) = table.do(fail("no_code"))
+    assert failed.tries == 1, "the card after it begins to count"
+
+
+def test_a_badge_between_two_tries_neither_adds_a_try_nor_takes_one_away():
+    table = betting()
+    table.do(fail())
+    table.do(fail("staff_badge"))
+    table.do(fail())
+    assert table.state.fault.tries == 2
+    table.deal("9S")
+    assert table.state.fault is None
+
+
+def test_a_card_that_still_lies_there_after_a_badge_is_told_again():
+    table = betting()
+    table.do(fail("staff_badge"))
+    assert table.kinds(replace(fail(), still=True)) == ["ReadFailed"]
+
+
+def test_a_card_taken_away_too_early_is_a_try():
+    table = betting()
+    for _ in range(3):
+        table.do(fail("taken_away"))
+    assert table.state.pit_called, "whoever never leaves a card there needs help"
 
 
 # STOP -------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from studio.domain.commands import (
     CallPit,
     MarkLink,
+    ReleaseHeld,
     RevealNext,
     StartVerification,
     Stop,
@@ -56,6 +57,7 @@ from studio.domain.events import (
 from studio.domain.log import canonical
 from studio.domain.round import Phase
 from studio.domain.table import Dealer, Stage, TableState
+from studio.domain.view import instruction
 from tests.support.tables import (
     MemoryTable,
     apply,
@@ -376,3 +378,23 @@ def test_the_book_is_kept_and_a_late_card_still_opens_the_hands():
     table.deal("AC")
     assert table.state.phase is Phase.REVEAL
     assert table.kinds(RevealNext()) == ["CardsRevealed"]
+
+
+@pytest.mark.parametrize("fault", ["foreign_card", "doubled_card", "unneeded_card"])
+def test_a_card_held_in_a_log_of_the_first_release_is_held_and_released(fault):
+    table = betting()
+    sealed = SEALED if fault == "unneeded_card" else None
+    body = {"fault": fault, "scope": "T1-1", "commitment": "1" * 64 if sealed else None}
+    before = table.state.shoe
+    table.state = apply(table.game, table.state, from_body("CardHeld", body, sealed))
+    assert instruction(table.game, table.state) == {"code": "held", "fault": fault}
+    table.do(ReleaseHeld(by="Mori", reason="set aside"))
+    assert table.state.fault is None
+    assert table.state.shoe.burnt == before.burnt + (sealed is not None)
+
+
+def test_a_failed_read_in_a_log_of_the_first_release_keeps_its_reason():
+    table = betting()
+    body = {"reason": "not_in_shoe", "tries": 2, "position": "burn", "index": 0}
+    table.state = apply(table.game, table.state, from_body("ReadFailed", body, None))
+    assert (table.state.fault.reason, table.state.fault.tries) == ("not_in_shoe", 2)

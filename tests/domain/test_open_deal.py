@@ -50,10 +50,10 @@ def test_while_bets_are_taken_the_dealer_waits_and_sees_what_comes():
     assert step(at_betting()) == {"code": "wait_close", "next": following}
 
 
-def test_a_card_drawn_before_the_close_is_held():
+def test_a_card_turned_before_the_close_is_held_as_out_of_its_turn():
     table = at_betting()
     assert table.kinds(table.fresh("9S")) == ["CardHeld"]
-    assert table.state.fault.code == "unneeded_card"
+    assert table.state.fault.code == "out_of_turn"
     assert shown(table)["hands"] == [
         {"position": at, "count": 0, "cards": [], "points": None, "name": None} for at in "PB"
     ]

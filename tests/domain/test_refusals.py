@@ -135,6 +135,7 @@ REFUSALS: list[tuple[str, Callable[[], MemoryTable], Command]] = [
     ("deck_set_size", empty, load_command(decks=7)),
     ("deck_set_size", empty, load_command(manifest=dict(list(MANIFEST.items())[:411]))),
     ("deck_set_size", empty, load_command(manifest=MANIFEST | {417: 1})),
+    ("deck_set_uneven", empty, load_command(manifest=MANIFEST | {1: 2})),
     ("wrong_stage", empty, StartVerification()),
     ("wrong_stage", shuffled, StartVerification()),
     ("wrong_stage", loaded, EndVerification(manifest=MANIFEST)),

@@ -106,7 +106,7 @@ INSTRUCTIONS = [
             "card": 1,
         },
     ),
-    (at(betting, see_foreign()), {"code": "held", "fault": "foreign_card"}),
+    (at(betting, see_foreign()), {"code": "held", "fault": "other_deck_set"}),
     (at(betting, Stop(by="Sato")), {"code": "stopped"}),
     (at(in_play, Lock(reason="audit", by="Mori")), {"code": "locked", "reason": "audit"}),
     (at(in_play, MarkLink(link="video", up=False)), {"code": "link_lost", "link": "video"}),

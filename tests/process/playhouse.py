@@ -178,6 +178,8 @@ class Playhouse:
     folder: Path
     window_ms: int
     port: int = field(default_factory=free_port)
+    scanner_port: int | None = None
+    """Where the scanner finds the server; a cable of the test may lie between them."""
     used: set[int] = field(default_factory=set)
     processes: Processes = field(init=False)
     dealer: DoorClient = field(init=False)
@@ -192,7 +194,7 @@ class Playhouse:
         self.hand = CameraHand(self.folder / "camera.sock")
         (self.folder / "studio.toml").write_text(SETTINGS.format(window_ms=self.window_ms))
         (self.folder / "scanner.toml").write_text(
-            SCANNER.format(folder=self.folder, port=self.port)
+            SCANNER.format(folder=self.folder, port=self.scanner_port or self.port)
         )
 
     @property
@@ -394,9 +396,9 @@ class Playhouse:
         return found
 
 
-def make_playhouse(folder: Path, *, window_ms: int) -> Playhouse:
+def make_playhouse(folder: Path, *, window_ms: int, **more: int) -> Playhouse:
     """Return a furnished studio whose processes run."""
-    house = Playhouse(folder=folder, window_ms=window_ms)
+    house = Playhouse(folder=folder, window_ms=window_ms, **more)
     try:
         house.open()
     except BaseException:

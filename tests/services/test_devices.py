@@ -9,6 +9,7 @@ from studio.domain.cards import CodeVersion, PrintedCode
 from studio.domain.errors import MalformedError, RefusedError, StudioError
 from studio.domain.log import canonical
 from studio.services.ports import DeckSet
+from studio.services.scan_reasons import REASONS
 from tests.support.floor import HANDS, MANIFEST, PIT, Floor, code_of, serial_of, with_setup
 
 
@@ -112,7 +113,7 @@ def test_a_report_that_can_not_be_read_is_malformed_and_changes_nothing(floor, b
 
 
 @pytest.mark.parametrize("kind", ["read_failed", "still_unread"])
-@pytest.mark.parametrize("reason", ["no_code", "unreadable", "two_cards", "foreign_symbology"])
+@pytest.mark.parametrize("reason", sorted(REASONS - {"staff_badge"}))
 def test_a_failed_read_tells_the_dealer_why(floor, kind, reason):
     floor.to_betting()
     floor.report(kind=kind, code=None, reason=reason)
@@ -126,30 +127,62 @@ def test_a_failed_read_tells_the_dealer_why(floor, kind, reason):
     }
 
 
-def test_a_foreign_card_is_held(floor):
+def test_the_reasons_of_the_first_release_are_still_taken():
+    first = {"no_code", "unreadable", "two_cards", "not_in_shoe", "already_seen"}
+    assert first | {"foreign_symbology"} <= REASONS
+
+
+def test_a_card_of_another_deck_set_is_held(floor):
     floor.to_betting()
     floor.show_serial(serial_of("9S"), deck_set=9)
-    assert floor.live().view["fault"]["code"] == "foreign_card"
+    assert floor.live().view["fault"]["code"] == "other_deck_set"
     floor.command("release_held", PIT, reason="taken away")
     floor.show("9S")
     assert drawn(floor) == 3
 
 
+@pytest.mark.parametrize("reason", [None, "not_in_shoe", "unknown_serial"])
 @pytest.mark.parametrize(
-    "code",
+    ("code", "fault"),
     [
-        PrintedCode(version=CodeVersion.TILE, number=MANIFEST[5], deck_set=1, serial=5),
-        PrintedCode(version=CodeVersion.BADGE, number=MANIFEST[5], deck_set=1, serial=5),
-        PrintedCode(version=CodeVersion.CARD, number=MANIFEST[6], deck_set=1, serial=5),
-        PrintedCode(version=CodeVersion.CARD, number=MANIFEST[5], deck_set=2, serial=5),
-        PrintedCode(version=CodeVersion.CARD, number=MANIFEST[5], deck_set=1, serial=53),
+        (
+            PrintedCode(version=CodeVersion.TILE, number=MANIFEST[5], deck_set=1, serial=5),
+            "other_deck_set",
+        ),
+        (
+            PrintedCode(version=CodeVersion.CARD, number=MANIFEST[5], deck_set=2, serial=5),
+            "other_deck_set",
+        ),
+        (
+            PrintedCode(version=CodeVersion.CARD, number=MANIFEST[6], deck_set=1, serial=5),
+            "unknown_serial",
+        ),
+        (
+            PrintedCode(version=CodeVersion.CARD, number=MANIFEST[5], deck_set=1, serial=53),
+            "unknown_serial",
+        ),
     ],
-    ids=["tile", "badge", "other face", "other deck set", "no such serial"],
+    ids=["tile", "other deck set", "other face", "no such serial"],
 )
-def test_a_code_that_is_not_in_the_manifest_is_foreign(floor, code):
+def test_a_code_that_is_not_in_the_manifest_is_held_whatever_the_scanner_calls_it(
+    floor, code, fault, reason
+):
     floor.to_betting()
-    floor.report(kind="card_seen", code=code.digits, reason=None)
-    assert floor.live().view["fault"]["code"] == "foreign_card"
+    floor.report(kind="card_seen", code=code.digits, reason=reason)
+    assert floor.live().view["fault"]["code"] == fault
+
+
+@pytest.mark.parametrize("kind", ["card_seen", "read_failed"])
+def test_a_badge_under_the_camera_is_named_holds_nothing_and_calls_nobody(floor, kind):
+    floor.to_betting()
+    badge = PrintedCode(version=CodeVersion.BADGE, number=7, deck_set=0, serial=5).digits
+    for _ in range(4):
+        floor.report(kind=kind, code=badge if kind == "card_seen" else None, reason="staff_badge")
+    fault = floor.live().view["fault"]
+    assert (fault["reason"], fault["tries"], fault["held"]) == ("staff_badge", 0, False)
+    assert floor.alarms() == []
+    floor.show("9S")
+    assert floor.live().view["fault"] is None
 
 
 def test_a_card_without_a_shoe_is_taken_and_changes_nothing(floor):
@@ -211,10 +244,15 @@ def test_a_heartbeat_keeps_the_link_up_and_tells_the_epoch(floor):
 
 
 def test_the_loaded_deck_sets_manifest_names_every_serial(both):
-    assert both.devices.shoe("T1") == {"epoch": 0, "deck_set": None, "codes": {}}
+    assert both.devices.shoe("T1") == {
+        "epoch": 0,
+        "version": 1,
+        "deck_set": None,
+        "codes": {},
+    }
     both.to_play()
     shoe = both.devices.shoe("T1")
-    assert (shoe["epoch"], shoe["deck_set"]) == (1, 1)
+    assert (shoe["epoch"], shoe["deck_set"], shoe["version"]) == (1, 1, 1)
     assert shoe["codes"] == {str(serial): number for serial, number in MANIFEST.items()}
     assert list(shoe["codes"]) == sorted(shoe["codes"], key=int), "never the order of the shoe"
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from studio.domain.cards import CodeVersion, PrintedCode
 from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.round import Phase
 from studio.domain.table import Link
@@ -194,16 +195,24 @@ def test_a_log_that_was_tampered_with_calls_the_pit_and_stops_only_its_table(bot
 # Alarms -----------------------------------------------------------------------------------------
 
 
-def fails(floor: Floor, times: int) -> None:
+def fails(floor: Floor, times: int, reason: str = "unreadable") -> None:
     for _ in range(times):
-        floor.fail_read()
+        floor.report(kind="read_failed", code=None, reason=reason)
+
+
+def unregistered() -> dict[str, str]:
+    """Return the report of a card of this deck set whose serial nobody registered."""
+    code = PrintedCode(version=CodeVersion.CARD, number=9, deck_set=1, serial=999)
+    return {"kind": "card_seen", "code": code.digits, "reason": "unknown_serial"}
 
 
 ALARMS = [
     (lambda f: f.command("call_pit"), ["pit_called"], "resume"),
     (lambda f: f.command("stop"), ["dealing_stopped"], "resume"),
     (lambda f: fails(f, 3), ["card_not_read"], "resume"),
-    (lambda f: f.show_serial(5, deck_set=9), ["foreign_card"], "release_held"),
+    (lambda f: fails(f, 3, "two_cards"), ["two_cards"], "resume"),
+    (lambda f: f.show_serial(5, deck_set=9), ["other_deck_set"], "release_held"),
+    (lambda f: f.report(**unregistered()), ["unknown_serial"], "release_held"),
     (lambda f: f.show("9S", "9H", "9S"), ["doubled_card"], "release_held"),
     (lambda f: f.show("3S", *HANDS, "9S"), ["unneeded_card"], "release_held"),
     (lambda f: f.command("lock", PIT, reason="x"), ["table_locked"], "unlock"),
@@ -235,6 +244,15 @@ def test_a_card_that_reads_at_last_ends_its_alarm(floor):
     assert floor.alarm_codes() == []
     fails(floor, 3)
     assert floor.alarm_codes() == ["card_not_read"], "the next card calls again"
+
+
+def test_an_alarm_of_two_cards_stands_until_a_card_reads_whatever_fails_next(floor):
+    floor.to_betting()
+    fails(floor, 3, "two_cards")
+    fails(floor, 1)
+    assert floor.alarm_codes() == ["two_cards"]
+    floor.show("9S")
+    assert floor.alarm_codes() == []
 
 
 @pytest.mark.parametrize("call", ["call_pit", "stop"])

@@ -158,7 +158,7 @@ def test_a_void_in_the_middle_of_the_deal_gives_everything_back(table):
 def test_a_card_drawn_before_the_close_waits_for_the_supervisor(table):
     table.to_betting()
     table.show("9D")
-    assert table.alarm_codes() == ["unneeded_card"]
+    assert table.alarm_codes() == ["out_of_turn"]
     table.command("release_held", PIT, reason="drawn too early; burnt")
     settled(table, "2D", "TC", "4D", "5H", "4C")
     assert table.state().shoe.burnt == 4

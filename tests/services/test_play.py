@@ -251,7 +251,7 @@ def test_the_shoe_counts_what_left_it_after_every_event(play):
         elif stored.kind == "CardDrawn":
             dealt += 1
         elif stored.kind == "CardHeld":
-            aside = body["fault"] == "unneeded_card"
+            aside = body["commitment"] is not None
         elif stored.kind == "HeldReleased":
             burnt += aside
         shoe = play.moments[number].view["shoe"]

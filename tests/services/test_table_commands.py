@@ -248,6 +248,9 @@ def test_every_refusal_of_the_services_of_the_tables_is_tested():
         "round_started",
         "betting_not_open",
         "results_not_due",
+        # test_leases
+        "lease_held",
+        "lease_ended",
     }
 
 

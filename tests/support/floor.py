@@ -22,6 +22,7 @@ from studio.services.devices import DeviceService
 from studio.services.inspection import Fault
 from studio.services.links import LinkWatch
 from studio.services.live import Live, LiveTables
+from studio.services.pictures import PictureService
 from studio.services.ports import Actor, Clock, DeckSet, Placed, Role
 from studio.services.records import AlarmRow
 from studio.services.replay import GameReplay
@@ -116,6 +117,7 @@ class Floor:
     currency: Currency = JPY
     seed: int = 1
     reports: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+    holder: str = "studio"
 
     def __post_init__(self) -> None:
         """Join the services."""
@@ -128,12 +130,16 @@ class Floor:
             tables=LiveTables(self.setups, games),
             publisher=self.publisher,
             on_settled=self.on_settled(),
+            holder=self.holder,
         )
         self.links = LinkWatch(runner=self.tables, clock=self.clock)
         self.devices = DeviceService(
             runner=self.tables, links=self.links, randomness=SeededRandomness(self.seed)
         )
         self.clockwork = Clockwork(runner=self.tables, links=self.links)
+        self.pictures = PictureService(
+            units=self.units, publisher=self.publisher, setups=self.setups, keep_days=30
+        )
         self.wagers = WagerService(
             units=self.units, setups=self.setups, games=games, publisher=self.publisher
         )
@@ -170,7 +176,7 @@ class Floor:
             )
             unit.commit()
 
-    def restarted(self) -> "Floor":
+    def restarted(self, *, holder: str = "studio") -> "Floor":
         """Return the services of a new process over the same database."""
         return Floor(
             engine=self.engine,
@@ -179,6 +185,7 @@ class Floor:
             currency=self.currency,
             seed=self.seed,
             reports=self.reports,
+            holder=holder,
         )
 
     # Looking -----------------------------------------------------------------------------------

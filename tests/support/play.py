@@ -131,7 +131,7 @@ class Play:
             self.live = advance(self.live, stored)
             self.stored.append(stored)
             self.moments.append(self.live)
-            if (alarm := raised_by(event)) is not None:
+            if (alarm := raised_by(event, self.state)) is not None:
                 self.told.append((len(self.stored), [alarm.code, alarm.details]))
 
     def play(self, steps: Iterable[int]) -> None:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from studio.domain.events import Held
+from studio.services.scan_reasons import REASONS
 from studio.web.catalogue import ROOT, faults, keys_used, main, texts
 from studio.web.pages.catalogue import LANGUAGES
 
@@ -18,6 +20,19 @@ def test_templates_and_scripts_name_keys():
     used = keys_used(ROOT)
     assert used["login.title"].startswith("templates")
     assert any(file.startswith("static/js") for file in used.values())
+
+
+@pytest.mark.parametrize("code", [*Held, "foreign_card"])
+def test_every_held_card_has_words_for_dealer_and_pit(code):
+    english = texts("en")
+    assert {f"fault.{code}", f"alarm.{code}", f"alarm.{code}_do"} <= english.keys()
+    assert code == "foreign_card" or f"fault.{code}_do" in english
+
+
+@pytest.mark.parametrize("reason", sorted(REASONS))
+def test_every_reason_of_a_failed_read_has_words_for_the_dealer(reason):
+    assert f"fault.reason.{reason}" in texts("en")
+    assert f"figures.reason.{reason}" in texts("en")
 
 
 @pytest.mark.parametrize(

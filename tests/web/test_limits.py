@@ -57,6 +57,16 @@ def test_commands_are_limited_per_dealer(login):
     assert statuses(4, lambda: dealer.post(path, {})) == [400, 400, 400, 429]
 
 
+def test_pictures_are_limited_per_supervisor_and_per_device(app, login):
+    pit = login("pit_supervisor")
+    body = {"reason": "look"}
+    assert statuses(4, lambda: pit.post("/api/pictures/1/open", body)) == [404, 404, 404, 429]
+    client = app.test_client()
+    headers = {"X-Device-Key": "0123456789abcdef-camera"}
+    found = statuses(4, lambda: client.post("/api/device/pictures", json={}, headers=headers))
+    assert found == [400, 400, 400, 429]
+
+
 def test_logins_are_limited_per_address_whatever_the_name(stranger, people):
     stranger.open("/login")
     found = [

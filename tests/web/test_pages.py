@@ -12,8 +12,8 @@ from studio.games.baccarat import bets as baccarat
 from studio.games.baccarat.rules import Call
 from studio.games.pok_deng.bets import BETS
 from studio.games.pok_deng.rules import Pattern, Reason, Result
-from studio.services.devices import REASONS
 from studio.services.ports import Role
+from studio.services.scan_reasons import REASONS
 from studio.services.table_commands import COMMANDS
 from studio.web.pages import LANGUAGES, messages
 from studio.web.pages.catalogue import TRANSLATIONS, catalogue
@@ -315,7 +315,7 @@ def test_every_code_that_the_studio_can_say_has_words(language):
     needed |= {f"role.{role.value}" for role in Role}
     supervisor = {name for name, spec in COMMANDS.items() if Role.PIT_SUPERVISOR in spec.roles}
     needed |= {f"action.{name}" for name in supervisor - {"stop"}}
-    needed |= {f"trail.action.{name}" for name in supervisor}
+    needed |= {f"trail.action.{name}" for name in (*supervisor, "open_picture")}
     needed |= {f"step.{code}" for code in instruction_codes()}
     needed |= {f"step.{code}_short" for code in instruction_codes()}
     assert needed - known == set()

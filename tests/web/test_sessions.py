@@ -116,16 +116,34 @@ def test_a_screen_that_connects_again_by_itself_keeps_nobody_logged_in(connect, 
 def test_the_station_is_told_how_many_reports_its_scanner_keeps(connect, login, studio, clock):
     floor = make_floor(studio, clock, login)
     client = connect(floor.dealer)
-    assert beat(client) == {"taken": True, "queued": None}
+    near = {
+        "taken": True,
+        "queued": None,
+        "scanner": "up",
+        "offline_ms": None,
+        "back_ms": None,
+        "sent": 0,
+    }
+    assert beat(client) == near
     heartbeat = {"table": TABLE, "link": "scanner", "queued": 3}
     floor.camera.post(
         "/api/device/heartbeat",
         json=heartbeat,
         headers={"X-Device-Key": "0123456789abcdef-camera"},
     )
-    assert beat(client) == {"taken": True, "queued": 3}
+    waiting = {
+        "taken": True,
+        "queued": 3,
+        "scanner": "up",
+        "offline_ms": 0,
+        "back_ms": None,
+        "sent": 0,
+    }
+    assert beat(client) == waiting
     # A report is a sign of life too, but says nothing of the queue.
     floor.report(None, kind="read_failed", reason="no_code")
-    assert beat(client)["queued"] == 3
+    assert beat(client) == {**waiting, "sent": 1}
+    clock.advance(4_000)
+    studio.clockwork.turn()
     by_request = floor.dealer.post(f"/api/tables/{TABLE}/station", {})
-    assert by_request.json == {"taken": True, "queued": 3}
+    assert by_request.json == {**waiting, "scanner": "lost", "offline_ms": 4_000, "sent": 1}

@@ -60,6 +60,7 @@ def test_the_shipped_file_is_accepted_and_becomes_table_setups():
         ('currency = "JPY"', 'currency = "XYZ"', "must be one of JPY, USD, EUR"),
         ('scan_at = "draw"', 'scan_at = "never"', "tables.T1.scan_at: Input should be 'draw'"),
         ("decks = 8", "decks = 9", "tables.T1.decks"),
+        ("pictures_days = 30", "pictures_days = 0", "pictures_days: Input should be greater"),
         ("idle_minutes = 30", "idle_minutes = 0", "session.idle_minutes"),
         ("failures_max = 5", "failure_max = 5", "did you mean failures_max?"),
         ("wagers_per_minute = 240", "wagers_per_minute = -1", "rates.wagers_per_minute"),

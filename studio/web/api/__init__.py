@@ -6,6 +6,7 @@ from studio.web.api.account import account
 from studio.web.api.cash import cash
 from studio.web.api.club import club_doors
 from studio.web.api.device import device_doors
+from studio.web.api.disabled import disabled
 from studio.web.api.history import history
 from studio.web.api.people import people
 from studio.web.api.pit import pit
@@ -18,6 +19,7 @@ BLUEPRINTS = (
     cash,
     club_doors,
     device_doors,
+    disabled,
     history,
     people,
     pit,

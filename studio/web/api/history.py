@@ -10,8 +10,8 @@ from flask.typing import ResponseReturnValue
 from studio.domain.game import Json
 from studio.services.ports import Role
 from studio.services.reports import HISTORY_ROUNDS_MAX
-from studio.web.guard import EVERYONE, allow, person
-from studio.web.parse import name, query_integer
+from studio.web.guard import EVERYONE, READERS, allow, person, public
+from studio.web.parse import json_body, name, query_integer, take, text
 from studio.web.studio import studio
 
 HISTORY_ROUNDS = 50
@@ -50,6 +50,43 @@ def export() -> ResponseReturnValue:
 def one_round(round_id: str) -> ResponseReturnValue:
     """Return a round with its events; cards that were never opened stay absent."""
     return jsonify(studio().tables.round_record(name(round_id, "round_id")))
+
+
+@history.get("/rounds/<round_id>/bundle")
+@allow(Role.PLAYER)
+def own_bundle(round_id: str) -> ResponseReturnValue:
+    """Return a round as signed evidence, with the player's own wagers."""
+    bundle = studio().evidence.of_player(person().actor, name(round_id, "round_id"))
+    return _download(bundle)
+
+
+@history.post("/rounds/<round_id>/bundle")
+@allow(*READERS)
+def whole_bundle(round_id: str) -> ResponseReturnValue:
+    """Return a round as signed evidence, with all wagers; it stands in the audit trail."""
+    fields = take(json_body(), {"reason": text})
+    bundle = studio().evidence.of_all(
+        person().actor,
+        name(round_id, "round_id"),
+        reason=fields["reason"],
+        pictures=person().role is Role.PIT_SUPERVISOR,
+    )
+    return _download(bundle)
+
+
+@history.get("/signing-key")
+@public
+def signing_key() -> ResponseReturnValue:
+    """Return the public key that the studio's evidence is signed with."""
+    return jsonify({"algorithm": "Ed25519", "public_key": studio().evidence.signer.public_key})
+
+
+def _download(bundle: dict[str, Json]) -> Response:
+    answer = jsonify(bundle)
+    file = f"{bundle['round_id']}.json"
+    answer.headers["Content-Disposition"] = f'attachment; filename="{file}"'
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
 
 
 def _csv(rows: Iterator[Sequence[Json]]) -> Iterator[str]:

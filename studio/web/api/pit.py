@@ -7,7 +7,7 @@ from studio.services.figures import HOURS_DEFAULT, HOURS_MAX
 from studio.services.ports import Role
 from studio.services.reports import TABLE_ROUNDS_MAX, TRAIL_LINES_MAX
 from studio.web.guard import READERS, allow, person
-from studio.web.parse import json_body, name, query_integer, take
+from studio.web.parse import json_body, name, query_integer, take, text
 from studio.web.studio import studio
 
 TRAIL_LINES = 100
@@ -29,6 +29,22 @@ def acknowledge(alarm_id: int) -> ResponseReturnValue:
     """Take an alarm upon oneself."""
     take(json_body(), {})
     return jsonify(studio().tables.acknowledge(person().actor, alarm_id))
+
+
+@pit.get("/tables/<table>/pictures")
+@allow(*READERS)
+def pictures(table: str) -> ResponseReturnValue:
+    """Return which pictures of a table there are, newest first; nothing of what they show."""
+    return jsonify({"pictures": studio().pictures.of_table(table)})
+
+
+@pit.post("/pictures/<int:picture_id>/open")
+@allow(Role.PIT_SUPERVISOR)
+def open_picture(picture_id: int) -> ResponseReturnValue:
+    """Show a picture to a supervisor who says why; the audit trail knows by then."""
+    fields = take(json_body(), {"reason": text})
+    answer = studio().pictures.open(person().actor, picture_id, reason=fields["reason"])
+    return jsonify(answer)
 
 
 @pit.get("/trail")

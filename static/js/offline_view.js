@@ -1,0 +1,36 @@
+// What the station says while its own link or its scanner's is lost. Pure: no page, no network.
+
+/** Reports that wait for less than this are on their way, not offline work. */
+export const QUEUE_PATIENCE_MS = 3000;
+
+/**
+ * How long which link has been away, or null: {who: "station" | "scanner", ms}. `lostMs`: how long
+ * the station's own link has been lost, null while it is up; `work`: what the studio said last of
+ * the scanner, `sinceMs` ago.
+ */
+export function away({ lostMs, work, sinceMs = 0 }) {
+  if (lostMs !== null) return { who: "station", ms: lostMs };
+  if (!work || work.offline_ms === null || work.offline_ms === undefined) return null;
+  const ms = work.offline_ms + sinceMs;
+  const waits = (work.queued ?? 0) > 0 && ms >= QUEUE_PATIENCE_MS;
+  return work.scanner === "lost" || waits ? { who: "scanner", ms } : null;
+}
+
+/** Headline and what to do, the number of waiting reports included. */
+export function awayWords({ t, tn }, { who }, { running, unsent }) {
+  const action = t(`station.away_${running ? "running" : "idle"}`);
+  const waiting = unsent > 0 ? tn("station.unsent", unsent) : t("station.away_keeps");
+  return { what: t(`station.away_${who}`), action: `${action} ${waiting}` };
+}
+
+/**
+ * What is said when everything is back: how many reports came in meanwhile, and the step to go on
+ * with. `work.back_ms`: how long ago the scanner's offline work ended; only what ended within the
+ * `awayMs` that this station was told of counts.
+ */
+export function backWords({ t, tn }, { work, awayMs, step }) {
+  const counts = work && typeof work.back_ms === "number" && work.back_ms <= awayMs;
+  const sent = counts ? work.sent : 0;
+  const back = sent > 0 ? tn("station.back_sent", sent) : t("station.back");
+  return step ? `${back} ${t("station.back_step", { step })}` : back;
+}
