@@ -2,6 +2,7 @@
 
 import { get, newId, post, postUntilAnswered, Unanswered } from "./api.js";
 import { confirmDialog } from "./dialog.js";
+import { loadDisabling } from "./disabling.js";
 import { $, h, renderOnce, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
 import { has, language, t } from "./i18n.js";
@@ -158,6 +159,7 @@ async function start() {
   currency = me?.currency ?? currency;
   setText($("label[for=amount]"), t("admin.amount_in", { currency: currency.code }));
   await loadPeople().catch((error) => notify(noticeOf($("#person-form")), "bad", errorText(error)));
+  await loadDisabling();
   await loadDeckSets().catch((error) => notify($("#deck-message"), "bad", errorText(error)));
 }
 

@@ -61,6 +61,7 @@ function roundPanel(round) {
       { class: "scroll", tabindex: "0", role: "region", "aria-label": t("history.wagers") },
       h("table", { class: "data" }, h("thead", {}, h("tr", {}, ...heads.map((key) => h("th", { scope: "col", class: ["stake", "held", "returned"].includes(key) ? "number" : null, text: t(`history.${key}`) })))), h("tbody", {}, ...round.wagers.map(wagerRow))),
     ),
+    ended ? h("p", {}, h("a", { class: "button quiet", href: `/api/rounds/${round.round_id}/bundle`, download: `${round.round_id}.json`, "data-testid": "own-evidence", text: t("evidence.own") })) : null,
   );
 }
 

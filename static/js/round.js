@@ -5,6 +5,7 @@ import { positionShort } from "./bet_words.js";
 import { actionButtons, perform } from "./drawer.js";
 import { $, h } from "./dom.js";
 import { errorText } from "./errors.js";
+import { evidenceButton } from "./evidence.js";
 import { handWords } from "./felt.js";
 import { cardChip } from "./cards.js";
 import { either, t } from "./i18n.js";
@@ -22,6 +23,7 @@ const verify = makeVerify($("#verify"));
 let currency = { code: "PLAY", decimals: 0 };
 let table = null;
 let feed = null;
+let ended = false;
 
 const say = (kind, text) => notify(message, kind, text);
 
@@ -37,6 +39,7 @@ async function load() {
   try {
     const [answer, { wagers }] = await Promise.all([look(`/api/rounds/${id}`), look(`/api/rounds/${id}/wagers`)]);
     table = answer.table;
+    ended = ["settled", "void"].includes(answer.round.phase);
     summary(answer.round, answer.game);
     $("#cards").replaceChildren(cardsTable(answer.round, answer.events));
     $("#wagers").replaceChildren(wagersTable(wagers, currency));
@@ -53,7 +56,7 @@ function drawActions() {
   const view = feed?.view;
   const running = view?.round?.id === id && !["settled", "void"].includes(view.phase);
   if (!supervisor || !running) {
-    $("#actions").replaceChildren();
+    $("#actions").replaceChildren(...(ended ? [evidenceButton(id, say)] : []));
     return;
   }
   const buttons = actionButtons({ view, fresh: true, busy: false, run: async (name) => {
