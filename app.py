@@ -32,6 +32,7 @@ from studio.domain.errors import MalformedError
 from studio.domain.game import Json
 from studio.games import GAMES, by_code
 from studio.services.audit import audit as run_audit
+from studio.services.audit_alarm import tell_pit
 from studio.services.cash import CashService
 from studio.services.clockwork import Clockwork
 from studio.services.club import ClubService
@@ -318,11 +319,16 @@ def _offline_settings(database_url: str | None) -> Settings:
 
 @main.command()
 @click.option("--database-url", help="Else the settings' database.")
+@click.option("--alarm", is_flag=True, help="Also raise or clear the pit's alarm.")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 @one_line_errors
-def audit(database_url: str | None, *, as_json: bool) -> None:
+def audit(database_url: str | None, *, alarm: bool, as_json: bool) -> None:
     """Re-check everything stored and name each fault."""
-    faults = _audited(_address_of(database_url))
+    address = _address_of(database_url)
+    faults = _audited(address)
+    if alarm:
+        with _store(address) as units:
+            tell_pit(units, faults, tables=tuple(_offline_settings(address).tables))
     if as_json:
         found = {"faults": [asdict(fault) for fault in faults], "count": len(faults)}
         click.echo(json.dumps(found, ensure_ascii=False, default=str))

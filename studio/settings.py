@@ -169,6 +169,8 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     pictures_days: int = Field(default=30, ge=1, le=3650)
     """So long are pictures of unread and held cards kept."""
+    audit_hours: float = Field(default=24.0, ge=0, le=168)
+    """So often everything stored is audited while the studio runs; 0: never by itself."""
     session: SessionSettings = SessionSettings()
     login: LoginSettings = LoginSettings()
     rates: RateSettings = RateSettings()

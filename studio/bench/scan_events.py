@@ -114,7 +114,7 @@ def measure_events(
     seed: int,
     frames: int,
     say: Say,
-    clock: Callable[[], float] = time.perf_counter,
+    clock: Callable[[], float] = time.thread_time,
 ) -> None:
     """Show both profiles' films to the scanner; `found` outlives an interrupt."""
     strips = round(frames * CODE128_SHARE)
@@ -137,7 +137,7 @@ class _Screening:
         self._symbology = symbology
         self._clock = clock
         self._film = film(seed, symbology)
-        self._reader = Reader(load_decoders(symbology), symbology=symbology)
+        self._reader = Reader(load_decoders(symbology), symbology=symbology, clock=clock)
         self._confirmer = Confirmer(Codebook(deck_set=DECK_SET, manifest=MANIFEST))
         self._now: _Watched | None = None
 

@@ -31,7 +31,8 @@ def show_scan(result: "ScanResult") -> None:
 def _show_singles(result: "ScanResult") -> None:
     click.echo(
         f"Seed {result.seed}; {result.singles:,} single frames of 1280x720, "
-        f"{result.as_json()['drawing_share']:.0%} of the time was drawing"
+        f"{result.as_json()['drawing_share']:.0%} of the time was drawing; "
+        "ms are processor time"
     )
     for profile in Symbology:
         rows = [

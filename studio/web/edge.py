@@ -1,11 +1,14 @@
 """Puts the web edge round a studio: one function that joins every part in the right order."""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from flask import Flask
 from flask_socketio import SocketIO
 
 from studio.web.api import device_doors, init_api
+from studio.web.audits import Audits, audit_process
 from studio.web.errors import StudioFlask, init_errors
 from studio.web.guard import init_guard
 from studio.web.headers import init_csrf, init_headers, init_limits
@@ -17,6 +20,7 @@ from studio.web.scan_metrics import ScanCollector
 from studio.web.studio import EXTENSION, Studio
 from studio.web.supervisor import Supervisor
 
+ROOT = Path(__file__).resolve().parents[2]
 SUPERVISOR = "studio_supervisor"
 
 
@@ -56,6 +60,20 @@ def make_edge(studio: Studio, socketio: SocketIO, *, folders: Folders, async_mod
     live = LiveDoor(studio, metrics)
     socketio.on_namespace(live)
     app.extensions[SUPERVISOR] = Supervisor(
-        socketio=socketio, clockwork=studio.clockwork, live=live
+        socketio=socketio,
+        clockwork=studio.clockwork,
+        live=live,
+        audits=_audits(studio, socketio) if settings.audit_hours else None,
     )
     return app
+
+
+def _audits(studio: Studio, socketio: SocketIO) -> Audits:
+    return Audits(
+        run=audit_process(
+            ROOT, database_url=studio.settings.database_url, environment=dict(os.environ)
+        ),
+        every_hours=studio.settings.audit_hours,
+        sleep=lambda seconds: socketio.sleep(round(seconds)),
+        tell=lambda: studio.tables.publisher.pit({"kind": "alarm", "table": None}),
+    )

@@ -1,4 +1,4 @@
-"""The background work of one worker: the tables' clockwork and the sweep of ended sessions."""
+"""The background work of one worker: the clockwork, the sweep of ended sessions, audits."""
 
 from collections.abc import Callable
 from typing import Final
@@ -7,6 +7,7 @@ import structlog
 from flask_socketio import SocketIO
 
 from studio.services.clockwork import Clockwork
+from studio.web.audits import Audits
 from studio.web.live import LiveDoor
 
 TURN_S: Final = 0.1
@@ -21,12 +22,20 @@ log = structlog.get_logger(__name__)
 class Supervisor:
     """Runs until the process ends; trouble in one turn never ends it."""
 
-    def __init__(self, *, socketio: SocketIO, clockwork: Clockwork, live: LiveDoor) -> None:
-        """Keep the parts."""
+    def __init__(
+        self,
+        *,
+        socketio: SocketIO,
+        clockwork: Clockwork,
+        live: LiveDoor,
+        audits: Audits | None = None,
+    ) -> None:
+        """Keep the parts; without `audits` nothing is audited on a schedule."""
         self._socketio = socketio
         self._sleep: Callable[[float], None] = socketio.sleep  # type: ignore[assignment]
         self._clockwork = clockwork
         self._live = live
+        self._audits = audits
         self._started = False
 
     def start(self) -> None:
@@ -34,6 +43,8 @@ class Supervisor:
         if not self._started:
             self._started = True
             self._socketio.start_background_task(self._run)
+            if self._audits is not None:
+                self._socketio.start_background_task(self._audits.forever)
 
     def turn(self, number: int) -> None:
         """Do what one turn does."""
