@@ -6,6 +6,7 @@ read frame by frame, and none is left out.
 """
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -36,6 +37,7 @@ CHANGE_STEP_PX = 16
 """Every n-th pixel is compared to tell a frozen picture."""
 IMAGE_SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
 CLOSE_TIMEOUT_S = 5.0
+FFMPEG_QUIET = "-8"
 
 
 class CameraError(Exception):
@@ -81,7 +83,11 @@ class Grabber(Protocol):
 
 
 class CaptureGrabber:
-    """A device or stream through OpenCV, with time-outs that notice a loss."""
+    """A device or stream through OpenCV, with time-outs that notice a loss.
+
+    HTTP and RTSP streams go the same way, by FFMPEG, RTSP over TCP. Frames of a stream whose size
+    changes are scaled to the size it was opened with.
+    """
 
     def __init__(
         self, target: int | str, *, width: int | None = None, height: int | None = None
@@ -313,7 +319,11 @@ class RecordedSource:
 
 
 def silence_opencv() -> None:
-    """Keep OpenCV from writing to stderr: every loss and bad file is already told by us."""
+    """Keep OpenCV and its FFMPEG from writing to stderr: we tell of every loss and bad file.
+
+    Their lines could show a stream's address, and with it a password.
+    """
+    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", FFMPEG_QUIET)
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 
 

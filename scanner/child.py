@@ -42,6 +42,10 @@ RECOVERED_FRAMES = 30
 FRAME_BYTES_MAX = 256 * 1024 * 1024
 """An 8k picture of 16 bits fits; memory is taken only as far as frames fill it."""
 
+SOCKET_FOLDER_BYTES_MAX = 70
+"""The fork-server's socket lies in the temporary folder, and the system allows 108 bytes."""
+SHORT_FOLDER = "/tmp"  # noqa: S108  the socket's own folder in it is for its owner only
+
 LOST_FRAME = Sighting(cards_in_view=0, occupied=True, still=False, faults=1)
 """A frame that nobody has seen: it says nothing about the table, not even that it is empty."""
 
@@ -123,8 +127,8 @@ class _Child:
         self._process = context.Process(
             target=_serve, args=(theirs, make_reader, limit_ms), name="decoding", daemon=True
         )
-        self._process.start()
-        theirs.close()
+        with theirs, _short_temporary_folder():
+            self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
         self._limit_ms = limit_ms
@@ -193,7 +197,8 @@ class ChildReader:
         self._good_frames = 0
         self._start_from_ms = 0
         self._started = 0
-        self._child: _Child | None = self._start()
+        self._child: _Child | None = None
+        self._start()
 
     @property
     def restarts(self) -> int:
@@ -218,7 +223,9 @@ class ChildReader:
         if self._child is None:
             if self._now_ms() < self._start_from_ms:
                 return LOST_FRAME
-            self._child = self._start()
+            self._start()
+        if self._child is None:
+            return LOST_FRAME
         if image.nbytes > FRAME_BYTES_MAX:
             log.error("frame_too_large", bytes=image.nbytes, bytes_max=FRAME_BYTES_MAX)
             return LOST_FRAME
@@ -241,23 +248,42 @@ class ChildReader:
             self._child = None
         self._frame.close()
 
-    def _start(self) -> _Child:
+    def _start(self) -> None:
         self._started += 1
         self._good_frames = 0
-        return _Child(self._make_reader, self._frame, limit_ms=self._limit_ms)
+        try:
+            self._child = _Child(self._make_reader, self._frame, limit_ms=self._limit_ms)
+        except (OSError, EOFError) as error:  # no memory, no process left, the fork-server killed
+            self._mourn(f"not started: {type(error).__name__}")
 
     def _bury(self, child: _Child) -> None:
         """Start another at once after one death, later and later after several in a row."""
-        self._cause = child.end()
-        self._deaths += 1
-        log.warning("reader_died", cause=self._cause, deaths_in_a_row=self._deaths)
         self._child = None
+        if self._mourn(child.end()) == 0:
+            self._start()
+
+    def _mourn(self, cause: str) -> int:
+        """Note a death, and return how long to wait, in milliseconds, before the next start."""
+        self._cause = cause
+        self._deaths += 1
+        log.warning("reader_died", cause=cause, deaths_in_a_row=self._deaths)
         wait_ms = 0
         if self._deaths > 1:
             wait_ms = min(BACK_OFF_FIRST_MS * 2 ** min(self._deaths - 2, 16), BACK_OFF_MAX_MS)
         self._start_from_ms = self._now_ms() + wait_ms
-        if not wait_ms:
-            self._child = self._start()
+        return wait_ms
+
+
+@contextlib.contextmanager
+def _short_temporary_folder() -> Iterator[None]:
+    """Let a long temporary folder be no hindrance to the fork-server's socket."""
+    folder = tempfile.gettempdir()
+    if len(os.fsencode(folder)) > SOCKET_FOLDER_BYTES_MAX:
+        tempfile.tempdir = SHORT_FOLDER
+    try:
+        yield
+    finally:
+        tempfile.tempdir = folder
 
 
 def card_reader(*, symbology: Symbology, budget_ms: int) -> Reader:

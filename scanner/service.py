@@ -199,7 +199,7 @@ class Scanner:
 
 def _captured_ms(frame: Frame) -> int:
     """Return the wall clock's time of a frame: a stamp, and nothing is decided by it."""
-    return wall_ms() - (monotonic_ms() - frame.taken_ms)
+    return max(0, wall_ms() - (monotonic_ms() - frame.taken_ms))
 
 
 @dataclass(frozen=True, kw_only=True)

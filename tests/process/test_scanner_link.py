@@ -221,3 +221,30 @@ def test_kill_9_of_the_decoding_child_in_mid_deal_costs_no_card(table):
     house.finish(cards[4:])
     assert serials(house, len(cards)) == [digits[6:10] for digits in cards]
     assert "reader_died" in house.log("scanner")
+
+
+def test_the_picture_of_a_failed_read_reaches_the_pit_by_a_bad_cable(table):
+    house = table.house
+    pit = house.people["pit"]
+    before = pit.get("/api/tables/T1/pictures")["pictures"]
+    _, cards = house.start_round()
+    house.draw(cards[0])
+    house.draw(cards[1])
+    table.cable.cut()
+    house.lay(cards[2], trouble="unreadable")
+    until(lambda: house.queued() == 1, "the failed read on the disk")
+    table.cable.mend()
+
+    def arrived():
+        return len(pit.get("/api/tables/T1/pictures")["pictures"]) == len(before) + 1
+
+    until(arrived, "the picture")
+    newest = pit.get("/api/tables/T1/pictures")["pictures"][0]
+    opened = pit.post(f"/api/pictures/{newest['id']}/open", {"reason": "which card lay there?"})
+    assert opened["why"] == "unreadable"
+    assert opened["card"].startswith("/9j/"), "a JPEG in base64"
+    waiting = house.folder / "reports.db-pictures"
+    until(lambda: list(waiting.iterdir()) == [], "no picture left at the table")
+    house.draw(cards[2])
+    house.finish(cards[3:])
+    assert serials(house, len(cards)) == [digits[6:10] for digits in cards]

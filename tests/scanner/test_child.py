@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from functools import partial
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import numpy as np
@@ -233,6 +234,69 @@ def test_it_looks_from_a_process_with_threads(open_reader):
         idle.set()
         for thread in threads:
             thread.join(WAIT_S)
+
+
+def test_a_child_that_can_not_be_started_is_tried_again_later(open_reader, clock, monkeypatch):
+    reader = open_reader()
+    reader.look(frame())
+    starts = []
+
+    def no_process(*_):
+        starts.append(clock.ms)
+        raise BlockingIOError("no process left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ForkServerProcess, "start", no_process)
+        assert reader.look(frame(EXIT)) == LOST_FRAME
+        assert "BlockingIOError" in reader.trouble
+        assert reader.look(frame()) == LOST_FRAME
+        assert len(starts) == 1
+    clock.ms += BACK_OFF_FIRST_MS
+    assert reader.look(frame()).faults == 0
+
+
+def test_a_killed_fork_server_costs_one_frame(open_reader):
+    reader = open_reader()
+    reader.look(frame())
+    (server,) = {parent_of(reader.pid)}
+    os.kill(server, signal.SIGKILL)
+    os.kill(reader.pid, signal.SIGKILL)
+    wait_until(lambda: not alive(server))
+    assert [reader.look(frame()).faults for _ in range(2)] == [1, 0]
+
+
+def parent_of(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+LONG_FOLDER = """
+from scanner.child import ChildReader
+from tests.scanner.planted import make_planted
+import numpy as np
+import tempfile
+if __name__ == "__main__":
+    reader = ChildReader(make_planted)
+    print(reader.look(np.zeros((9, 9), np.uint8)).faults, tempfile.gettempdir())
+    reader.close()
+"""
+
+
+@pytest.mark.process
+def test_a_long_temporary_folder_is_no_hindrance(tmp_path):
+    long = tmp_path / ("long" * 30)
+    long.mkdir()
+    path = tmp_path / "parent.py"
+    path.write_text(LONG_FOLDER)
+    ended = subprocess.run(
+        [sys.executable, str(path)],
+        cwd=PROJECT,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "TMPDIR": str(long)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ended.stdout.split(), ended.returncode) == (["0", str(long)], 0), ended.stderr
 
 
 PARENT = """

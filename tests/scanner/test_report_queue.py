@@ -3,6 +3,9 @@
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +62,40 @@ def test_a_full_disk_is_said_so_and_loses_nothing(open_queue):
     assert len(queue) == len(kept)
     room_again(queue)
     assert queue.put({}) == max(kept) + 1
+
+
+SMALL_DISK = """
+import resource, sys
+from pathlib import Path
+from scanner.report_queue import QueueError, ReportQueue
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+queue = ReportQueue(Path(sys.argv[1]), wall_ms=1)
+try:
+    while True:
+        print(queue.put({"code": "x" * 500}), flush=True)
+except QueueError as error:
+    print(error, file=sys.stderr)
+queue.close()
+"""
+
+
+def test_when_the_system_refuses_more_every_report_told_as_kept_is_there(path):
+    ended = subprocess.run(
+        [sys.executable, "-c", SMALL_DISK, str(path)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    told = {int(line) for line in ended.stdout.splitlines()}
+    assert ended.returncode == 0
+    assert "uplink.queue" in ended.stderr
+    assert len(told) > 10
+    queue = ReportQueue(path, wall_ms=WALL_MS)
+    kept = queue.numbers()
+    queue.close()
+    assert kept == told
 
 
 @pytest.mark.parametrize(

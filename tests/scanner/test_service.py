@@ -1,6 +1,7 @@
 """The scanner as a process of its own: drawn camera, real decoders, real sockets."""
 
 import base64
+import json
 import os
 import signal
 import subprocess
@@ -11,12 +12,13 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+import structlog
 
 from scanner.camera import Frame, RecordedSource
 from scanner.child import LOST_FRAME
 from scanner.codebook import Codebook
 from scanner.drawing import LOOKS, card_face, draw_frame, random_pose
-from scanner.service import Scanner
+from scanner.service import STATUS_EVERY_MS, Scanner
 from scanner.sighting import Decoder, Reading, Sighting
 from tests.scanner.conftest import alive, config_text, wait_until
 
@@ -397,3 +399,19 @@ def test_a_recording_waits_for_room_and_no_frame_is_left_out(digits):
     uplink.has_room = has_room
     scanner.run(threading.Event())
     assert (scanner.counts["frames"], scanner.counts["held_frames"]) == (2, 0)
+
+
+def test_the_log_says_in_plain_words_what_is_wrong_and_what_was(digits):
+    uplink = FakeUplink()
+    scanner = scanner_of(FakeReader(digits(1)), uplink)
+    scanner.step(frame_at(0))
+    with structlog.testing.capture_logs() as lines:
+        for trouble in ("The disk is full.", None):
+            uplink.trouble = trouble
+            scanner._status_ms -= STATUS_EVERY_MS
+            scanner._log_status()
+    wrong, well = lines
+    assert (wrong["event"], wrong["camera"], wrong["frames"]) == ("status", "open", 1)
+    assert wrong["trouble"] == well["last_trouble"] == "The disk is full."
+    assert "trouble" not in well
+    assert digits(1) not in json.dumps(lines)
