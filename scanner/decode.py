@@ -27,8 +27,8 @@ from scanner.layout import (
 )
 from scanner.layout import Symbology as Symbology
 from scanner.locate import Outline, find_cards, shrink
-from scanner.places import cut_place, find_codes
-from scanner.prepare import as_bytes, as_grey, even, half, inverted, plain, sharp, smooth, strong
+from scanner.places import count_cards, cut_place, find_codes
+from scanner.prepare import as_bytes, as_grey, half, inverted, plain, sharp, smooth, strong
 from scanner.sampling import Symbol, square_likeness, square_symbol, strip_symbol, together
 from scanner.sighting import Corners, Decoder, Effort, Reading, Sighting
 
@@ -89,6 +89,8 @@ class _Place:
     copy: int | None
     cut: Callable[[float], MatLike]
     """Takes the pixels a module."""
+    corners: MatLike | None = None
+    """Of a code found by itself."""
 
 
 def load_decoders(symbology: Symbology) -> tuple[TextDecoder, TextDecoder]:
@@ -106,14 +108,21 @@ _Sides: TypeAlias = tuple[_Place, ...]
 """The copies' places for one way that a card may lie."""
 
 SAMPLED_MODULE_PX = {Symbology.QR: 6, Symbology.CODE128: 4}
+SURE_LIKENESS = 0.5
+"""A code found by itself counts as a card when its fixed parts show this well."""
 ROUGH_MODULE_PX = 3
 """Enough to see which way up a code lies."""
 LADDER = (
     _Attempt(4.0, plain),
     _Attempt(6.0, strong),
-    _Attempt(6.0, even),
 )
-"""After the sampled symbols; ordered by what an attempt wins for its time."""
+"""After the sampled symbols. Ordered by what an attempt wins for its time, measured on drawn cards.
+
+Right of 50 frames at severity 3, severity 4, with strong glare, and milliseconds a card, QR:
+sampled 100, 62, 96 % in 3.0 ms; plain 86, 2, 100 % in 1.3 ms; strong 100, 24, 100 % in 2.8 ms.
+Strips: sampled 86, 42, 92 % in 1.9 ms; plain 38, 2, 100 %; strong 88, 20, 100 % (4 to 14 % that the
+others miss). Evening the light out (4.6 ms) and Wiener filters (3 ms each) won nothing beside them.
+"""
 
 
 FRAME_LADDER = (plain, half, inverted, smooth, sharp)
@@ -194,7 +203,7 @@ class Reader:
         in_view = bool(readings) or stray > 0
         in_view = in_view or any(_has_code(grey, card, self._layout) for card in outlines)
         return Sighting(
-            cards_in_view=max(len(outlines), min(stray, 1)),
+            cards_in_view=max(len(outlines), stray),
             occupied=found.occupied or stray > 0,
             outlines=tuple(_as_corners(outline) for outline in outlines),
             sharpness=self._sharpness,
@@ -308,10 +317,11 @@ class Reader:
         return readings
 
     def _read_strays(self, grey: MatLike, small: MatLike) -> tuple[list[Reading], int]:
-        """Read codes that lie there without a card's outline; count what looks like one."""
+        """Read codes that lie there without a card's outline; count the cards they are on."""
         scale = grey.shape[1] // small.shape[1]
         symbols: list[tuple[int | None, Symbol]] = []
         crops: list[tuple[int | None, MatLike]] = []
+        codes: list[MatLike] = []
         for corners in find_codes(as_grey(small), self._symbology, scale=scale):
             if self._late():
                 break
@@ -319,12 +329,14 @@ class Reader:
             if symbol is not None:
                 symbols.append((None, symbol))
                 crops.append((None, place.cut(LADDER[0].module_px)))
+                if symbol.likeness >= SURE_LIKENESS and place.corners is not None:
+                    codes.append(place.corners)
         readings = self._read_symbols(symbols)
         for crop in crops:
             if _agreed(readings) or self._late():
                 break
             readings += self._texts(self._zbar if readings else self._zxing, [crop])
-        return readings, len(symbols)
+        return readings, count_cards(codes, self._symbology)
 
     def _stray(self, ways: tuple[_Place, ...]) -> tuple[_Place, Symbol | None]:
         """Return the way up that shows a symbol best, with the symbol."""
@@ -357,7 +369,7 @@ class Reader:
             def cut(module_px: float, turned: MatLike = turned) -> MatLike:
                 return cut_place(grey, turned, size=size, margins=margins, module_px=module_px)
 
-            yield _Place(None, cut)
+            yield _Place(None, cut, turned)
 
     def _read_frame(self, grey: MatLike) -> list[Reading]:
         """Look at the whole frame: no card was found, or none of its codes reads."""

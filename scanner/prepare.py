@@ -1,15 +1,19 @@
-"""Pictures made fit for the decoders: eight bits, one plane, even light, sharper edges."""
+"""Pictures made fit for the decoders: eight bits, one plane, sharper edges."""
 
 import cv2
 import numpy as np
 from cv2.typing import MatLike
+
+LIGHT_MAX = 1e30
+"""Far above any sensor's value, far below where the arithmetic ends."""
 
 
 def as_bytes(image: MatLike) -> MatLike:
     """Return the picture with eight bits a channel; the decoders read nothing else."""
     if image.dtype == np.uint8:
         return image
-    values = np.nan_to_num(image.astype(np.float32))
+    # What is no number or beyond all light is black or white.
+    values = np.clip(np.nan_to_num(image.astype(np.float32)), -LIGHT_MAX, LIGHT_MAX)
     low, high = float(values.min()), float(values.max())
     scaled: MatLike = ((values - low) * (255 / max(high - low, 1e-6))).astype(np.uint8)
     return scaled
@@ -52,14 +56,6 @@ def strong(crop: MatLike) -> MatLike:
     """Sharpen hard what is large and smooth."""
     soft = stretched(cv2.GaussianBlur(crop, (0, 0), 1.5))
     return cv2.addWeighted(soft, 5.0, cv2.GaussianBlur(soft, (0, 0), 4.0), -4.0, 0)
-
-
-def even(crop: MatLike) -> MatLike:
-    """Divide uneven light and glare out."""
-    soft = cv2.GaussianBlur(crop, (0, 0), 0.8)
-    paper = cv2.dilate(soft, np.ones((9, 9), np.uint8))
-    paper = cv2.GaussianBlur(paper, (0, 0), 8.0)
-    return cv2.divide(soft, cv2.max(paper, np.full_like(paper, 1)), scale=235)
 
 
 def half(frame: MatLike) -> MatLike:

@@ -31,6 +31,8 @@ RING = 3
 """White modules round the symbol that the filter learns from."""
 REACH = 2
 """The filter sees this many modules to each side."""
+STRIP_REACH = 3
+"""A strip's modules are narrower, so that a smear covers more of them."""
 SAMPLES_A_MODULE = 2
 STIFFNESS = 0.012
 """Keeps the filter from learning the noise."""
@@ -187,7 +189,7 @@ def strip_symbol(crop: MatLike, *, module_px: int, margin_modules: float) -> Sym
     likeness = (left[1] + right[1]) / 2
     begin = left[0] + STRIP_ENDS_MODULES * module_px
     end = right[0] + len(_STOP) * module_px
-    margin = RING + REACH
+    margin = RING + STRIP_REACH
     module = (end - begin) / STRIP_MODULES
     at = begin + (np.arange(-margin, STRIP_MODULES + margin) + 0.5) * module - 0.5
     fine = (at[:, None] + np.array([-0.25, 0.25]) * module).ravel()
@@ -195,7 +197,10 @@ def strip_symbol(crop: MatLike, *, module_px: int, margin_modules: float) -> Sym
     count = STRIP_MODULES + 2 * RING
     step = SAMPLES_A_MODULE
     seen = np.stack(
-        [samples[shift : shift + count * step : step] for shift in range(2 * REACH * step + step)],
+        [
+            samples[shift : shift + count * step : step]
+            for shift in range(2 * STRIP_REACH * step + step)
+        ],
         axis=-1,
     )
     known, weights = _strip_lesson()

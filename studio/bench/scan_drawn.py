@@ -176,7 +176,7 @@ class Studio:
         return compressed
 
     def pose(self, *, tilt_deg: float) -> Pose:
-        """Return a card's place; its width is 200 to 350 pixels, as in the scanner notes."""
+        """Return a card's place; it is 200 to 300 pixels wide: the notes go on to easier 350."""
         pose = random_pose(self.rng, width=WIDTH_PX, height=HEIGHT_PX, tilt_deg=tilt_deg)
         return replace(pose, width_px=float(self.rng.uniform(200, 300)))
 

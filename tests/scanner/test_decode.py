@@ -106,7 +106,11 @@ def test_every_angle_reads(reader, angle):
 
 
 @pytest.mark.parametrize(
-    "colour", [FELT_GREEN, (120, 40, 20), (30, 30, 140), (25, 25, 25), (150, 150, 150)]
+    "colour",
+    [
+        *(FELT_GREEN, (120, 40, 20), (30, 30, 140), (25, 25, 25), (150, 150, 150)),
+        *((226, 228, 228), (150, 188, 206), (58, 96, 142)),
+    ],
 )
 def test_any_felt_colour_will_do(decoders, colour):
     rng = np.random.default_rng(3)
@@ -181,6 +185,43 @@ def test_two_cards_are_counted(decoders):
     sighting = Reader(decoders, budget_s=5).look(scene)
     assert sighting.cards_in_view == 2
     assert texts(sighting) == {code_of(1), code_of(2)}
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_cards_on_white_felt_are_counted_by_their_codes(decoders, count):
+    rng = np.random.default_rng(1)
+    scene = felt(rng, width=SIZE[0], height=SIZE[1], colour=(226, 228, 228))
+    for x, seed in ((350, 1), (900, 2))[:count]:
+        pose = Pose(centre_x=x, centre_y=360, width_px=230, angle_deg=20)
+        scene = lay(scene, card_face(code_of(seed)), pose=pose)
+    sighting = Reader(decoders, budget_s=5).look(seen_through(scene, LOOKS[0], rng=rng))
+    assert sighting.cards_in_view == count
+    assert texts(sighting) == {code_of(seed + 1) for seed in range(count)}
+
+
+def test_an_empty_white_felt_under_a_lamp_is_empty(decoders):
+    rng = np.random.default_rng(1)
+    table = felt(rng, width=SIZE[0], height=SIZE[1], colour=(226, 228, 228))
+    sighting = Reader(decoders).look(seen_through(table, LOOKS[1], rng=rng))
+    assert (sighting.cards_in_view, sighting.occupied, sighting.readings) == (0, False, ())
+
+
+def test_a_sighting_says_where_the_card_lies_and_how_sharp_it_is(decoders):
+    frame = frame_of(card_face(code_of(3)), 3)
+    sighting = Reader(decoders).look(frame)
+    (corners,) = sighting.outlines
+    assert len(corners) == 4
+    assert all(isinstance(value, float) for corner in corners for value in corner)
+    blurred = Reader(decoders).look(cv2.GaussianBlur(frame, (0, 0), 2.0))
+    assert sighting.sharpness > blurred.sharpness > 0
+    unchanged = Reader(decoders)
+    unchanged.look(frame, Effort.WATCH)
+    again = unchanged.look(frame, Effort.WATCH)
+    assert (again.unchanged, again.outlines, again.sharpness) == (
+        True,
+        sighting.outlines,
+        sighting.sharpness,
+    )
 
 
 def test_a_code_without_a_card_outline_is_read_from_the_whole_frame(reader):
@@ -336,18 +377,24 @@ def test_a_missing_library_names_the_package(monkeypatch, module, decoder, packa
         decoder("qr")
 
 
-def test_a_code128_strip_is_read_by_its_own_profile_only(decoders):
-    zxingcpp = pytest.importorskip("zxingcpp")
-    symbol = zxingcpp.create_barcode(code_of(11), zxingcpp.BarcodeFormat.Code128)
-    strip = np.array(zxingcpp.write_barcode_to_image(symbol, scale=4))
-    face = np.full((704, 504, 3), 250, np.uint8)
-    strip = cv2.resize(strip, (440, 120), interpolation=cv2.INTER_AREA)
-    face[60:180, 32:472] = strip[..., None] if strip.ndim == 2 else strip[..., :3]
-    frame = frame_of(face, 11)
-    strip_reader = Reader(load_decoders(Symbology.CODE128), symbology=Symbology.CODE128, budget_s=5)
-    assert texts(strip_reader.look(frame)) == {code_of(11)}
-    sighting = Reader(decoders).look(frame, Effort.EXPLAIN)
-    assert (texts(sighting), sighting.foreign) == (set(), True)
+@pytest.mark.parametrize("severity", [0, 1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_strip_is_read_by_its_own_profile_only(decoders, seed, severity):
+    face = card_face(code_of(seed), symbology=Symbology.CODE128)
+    frame = frame_of(face, seed, severity=severity)
+    strips = Reader(load_decoders(Symbology.CODE128), symbology=Symbology.CODE128, budget_s=5)
+    sighting = strips.look(frame)
+    assert texts(sighting) == {code_of(seed)}
+    assert {reading.decoder for reading in sighting.readings} == set(Decoder)
+    other = Reader(decoders, budget_s=5).look(frame, Effort.EXPLAIN)
+    assert texts(other) == set()
+
+
+def test_a_strip_is_a_foreign_symbol_to_a_studio_of_squares(decoders):
+    face = card_face(code_of(1), symbology=Symbology.CODE128)
+    pose = Pose(centre_x=600, centre_y=360, width_px=260, angle_deg=90)
+    frame = draw_frame(face, pose=pose, look=LOOKS[0], rng=np.random.default_rng(1))
+    assert Reader(decoders, budget_s=5).look(frame, Effort.EXPLAIN).foreign
 
 
 @pytest.mark.skipif(not SHARED_FRAMES.is_dir(), reason="an extra where the sample frames are")
