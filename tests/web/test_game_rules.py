@@ -1,5 +1,6 @@
 """The pages of rules: which games they tell of, and that their figures are the rules' own."""
 
+import html
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from studio.domain.game import GameConfig
 from studio.games import GAMES, by_code
 from studio.games.baccarat.rules import BANKER_DRAWS_ON, PLAYER_DRAWS_MAX, drawing
+from studio.web.catalogue import texts
 from studio.web.pages.game_rules import more_about, percent, terms_of
 
 BACCARAT, POK_DENG = by_code(GAMES)["baccarat"], by_code(GAMES)["pok_deng"]
@@ -159,3 +161,29 @@ def test_the_table_of_third_cards_is_the_one_that_deals():
 def test_a_percentage_is_rounded_to_two_decimals():
     exact = POK_DENG.theoretical("main", GameConfig()).rtp
     assert percent(exact) == "98.35 %"
+
+
+# Changes, and what counts as lost -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", sorted(by_code(GAMES)))
+def test_every_change_of_a_game_has_its_text_and_its_page_shows_it(stranger, code):
+    english = texts("en")
+    changes = by_code(GAMES)[code].describe(GameConfig()).rule_changes
+    assert changes
+    page = html.unescape(stranger.get(f"/rules/{code}").text)
+    for number, change in enumerate(changes, start=1):
+        assert english[f"rules.change_{code}_{number}"] == change
+        assert change in page
+    assert by_code(GAMES)[code].describe(GameConfig()).rule_version in page
+
+
+def test_what_counts_as_lost_is_printed_as_it_is_set(stranger, studio):
+    setup = studio.tables.tables.setup("T1")
+    page = stranger.get("/rules/pok_deng").text
+    for limit_ms in (
+        setup.links.scanner_lost_ms,
+        setup.links.station_lost_ms,
+        setup.links.grace_ms,
+    ):
+        assert f"{limit_ms / 1000:g} s" in page

@@ -10,7 +10,7 @@ from typing import Final
 
 from studio.domain.game import AnyGame, GameConfig, Json
 from studio.games.baccarat.rules import BANKER_DRAWS_ON, NATURAL_MIN, PLAYER_DRAWS_MAX
-from studio.services.setup import TableSetup
+from studio.services.setup import LinkLimits, TableSetup
 
 ODDS_DECIMALS: Final = 3
 PERCENT_DECIMALS: Final = 2
@@ -50,6 +50,16 @@ class Terms:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Changes:
+    """The rules' versions in force, and what has changed so far."""
+
+    rules: str
+    pays: str
+    keys: tuple[str, ...]
+    """Texts of the catalogue."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BankerRow:
     """When the banker side draws, for two-card totals that draw alike."""
 
@@ -77,6 +87,30 @@ def terms_of(game: AnyGame, setups: Iterable[TableSetup]) -> tuple[Terms, ...]:
         _terms(game, group[0].config, tables=tuple(one.name for one in group))
         for group in alike.values()
     )
+
+
+def changes_of(game: AnyGame, setups: Iterable[TableSetup]) -> Changes:
+    """Return the versions in force and the texts of the change log, newest first."""
+    configs = [setup.config for setup in setups if setup.game == game.code] or [GameConfig()]
+    described = [game.describe(config) for config in configs]
+    numbers = range(len(described[0].rule_changes), 0, -1)
+    return Changes(
+        rules=described[0].rule_version,
+        pays=", ".join(sorted({one.paytable_version for one in described})),
+        keys=tuple(f"rules.change_{game.code}_{number}" for number in numbers),
+    )
+
+
+def link_limits(game: AnyGame, setups: Iterable[TableSetup]) -> Mapping[str, str]:
+    """Return how long each link may be silent, in seconds; the longest of the game's tables."""
+    links = [setup.links for setup in setups if setup.game == game.code] or [LinkLimits()]
+    longest = {
+        "scanner": max(one.scanner_lost_ms for one in links),
+        "station": max(one.station_lost_ms for one in links),
+        "video": max(one.video_lost_ms for one in links),
+        "grace": max(one.grace_ms for one in links),
+    }
+    return {name: f"{ms / 1000:g}" for name, ms in longest.items()}
 
 
 def more_about(game: str) -> Mapping[str, Json]:

@@ -24,7 +24,7 @@ from studio.services.setup import TableSetup
 from studio.web.guard import READERS, allow, person, public
 from studio.web.login import own_address
 from studio.web.pages.catalogue import LANGUAGES
-from studio.web.pages.game_rules import more_about, terms_of
+from studio.web.pages.game_rules import changes_of, link_limits, more_about, terms_of
 from studio.web.studio import studio
 
 pages = Blueprint("pages", __name__)
@@ -118,8 +118,14 @@ def rules(game: str) -> ResponseReturnValue:
     plugin = by_code(GAMES).get(game)
     if plugin is None or not _has_rules(game):
         abort(404)
-    terms = terms_of(plugin, _setups().values())
-    return render_template(_rules_template(game), terms=terms, **more_about(game))
+    setups = tuple(_setups().values())
+    return render_template(
+        _rules_template(game),
+        terms=terms_of(plugin, setups),
+        changes=changes_of(plugin, setups),
+        limits=link_limits(plugin, setups),
+        **more_about(game),
+    )
 
 
 @pages.get("/station")
