@@ -50,6 +50,8 @@ from studio.services.ports import Actor, Publisher, Role
 from studio.services.purse import smallest_bet_minor
 from studio.services.replay import GameReplay
 from studio.services.reports import ReportService
+from studio.services.retention import RetentionService
+from studio.services.retention_ports import Kept
 from studio.services.setup import TableSetup
 from studio.services.tables import TableService
 from studio.services.wagers import WagerService
@@ -148,13 +150,27 @@ def make_studio(settings: Settings, publisher: Publisher) -> Studio:
         evidence=EvidenceService(
             units=units, clock=clock, signer=Signer(settings.secret_key.get_secret_value())
         ),
-        pictures=PictureService(
-            units=units, publisher=publisher, setups=setups, keep_days=settings.pictures_days
-        ),
+        pictures=make_pictures(settings, setups, units=units, publisher=publisher),
         play=play,
         club=club,
         known_devices=devices(settings),
         close=engine.dispose,
+    )
+
+
+def make_pictures(
+    settings: Settings,
+    setups: Mapping[str, TableSetup],
+    *,
+    units: SqlUnits,
+    publisher: Publisher,
+) -> PictureService:
+    """Join the use cases of the scanners' pictures with the real store."""
+    return PictureService(
+        units=units,
+        publisher=publisher,
+        setups=setups,
+        keep_days=settings.retention.pictures_days,
     )
 
 
@@ -338,6 +354,25 @@ def audit(database_url: str | None, *, alarm: bool, as_json: bool) -> None:
         click.echo(f"Faults: {len(faults)}." if faults else "Clean: nothing is wrong.")
     if faults:
         sys.exit(1)
+
+
+@main.command()
+@click.option("--database-url", help="Else the settings' database.")
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@one_line_errors
+def prune(database_url: str | None, *, as_json: bool) -> None:
+    """Forget records that have been kept long enough; what was played and paid stays."""
+    address = _address_of(database_url)
+    days = _offline_settings(address).retention.days
+    with _store(address) as units:
+        gone = RetentionService(units=units, days=days).run()
+    if as_json:
+        click.echo(json.dumps(gone))
+    else:
+        for kind, count in gone.items():
+            click.echo(
+                f"{kind.replace('_', ' '):<16} {count:>8}  older than {days[Kept(kind)]} days"
+            )
 
 
 def _address_of(database_url: str | None) -> str:

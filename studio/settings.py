@@ -38,6 +38,7 @@ from studio.domain.game import AnyGame, GameConfig, Json, ScanAt
 from studio.domain.money import CURRENCIES, STAKE_MINOR_MAX, Currency
 from studio.services.setup import BetLimits, LinkLimits, TableSetup
 from studio.settings_play import PlaySettings, need_no_money, need_options_for_money
+from studio.settings_retention import RetentionSettings
 
 PREFIX = "STUDIO_"
 DEFAULT_FILE = Path(__file__).resolve().parent.parent / "config" / "studio.toml"
@@ -167,8 +168,7 @@ class Settings(BaseSettings):
     languages: tuple[Literal["en", "ja"], ...] = Field(default=("en", "ja"), min_length=1)
     time_zone: str = "Asia/Tokyo"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    pictures_days: int = Field(default=30, ge=1, le=3650)
-    """So long are pictures of unread and held cards kept."""
+    retention: RetentionSettings = RetentionSettings()
     audit_hours: float = Field(default=24.0, ge=0, le=168)
     """So often everything stored is audited while the studio runs; 0: never by itself."""
     session: SessionSettings = SessionSettings()

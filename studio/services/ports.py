@@ -21,6 +21,7 @@ from studio.services.picture_ports import PictureUnit
 from studio.services.play_ports import PlayLedger, PlayUnit, RoomPublisher
 from studio.services.qualification import Qualifications
 from studio.services.records import AlarmRow, TrailRow
+from studio.services.retention_ports import ForgettingUnit
 
 
 class Clock(Protocol):
@@ -406,7 +407,9 @@ class Trail(Protocol):
         """Return the latest lines, newest first."""
 
 
-class UnitOfWork(PlayUnit, ClubUnit, PictureUnit, LeaseUnit, DisabledUnit, Protocol):
+class UnitOfWork(
+    PlayUnit, ClubUnit, PictureUnit, LeaseUnit, DisabledUnit, ForgettingUnit, Protocol
+):
     """One transaction. Leaving without `commit` rolls back."""
 
     @property

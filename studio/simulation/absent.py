@@ -1,9 +1,12 @@
 """What the simulated studio has none of: pictures of cards, and play that is disabled."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import NoReturn
 
-from studio.domain.errors import RefusedError
+from studio.domain.errors import InvariantError, RefusedError
+from studio.services.club_ports import Club
 from studio.services.disabled_ports import Disabled, DisabledRow
+from studio.services.figure_rows import Figures
 from studio.services.picture_ports import (
     NewPicture,
     Picture,
@@ -11,6 +14,8 @@ from studio.services.picture_ports import (
     Pictures,
     WantedPicture,
 )
+from studio.services.play_ports import Rooms
+from studio.services.retention_ports import Forgetting
 
 
 class NoPictures(Pictures):
@@ -66,3 +71,31 @@ class NothingDisabled(Disabled):
     def remove(self, scope: str) -> bool:
         """See the port."""
         return False
+
+
+class NotSimulated:
+    """What no simulated unit offers, since nothing there asks for it."""
+
+    @property
+    def forgetting(self) -> Forgetting:
+        """Not simulated: nothing there is old enough."""
+        _not_simulated("retention")
+
+    @property
+    def rooms(self) -> Rooms:
+        """Not simulated: the simulated studio plays for money."""
+        _not_simulated("rooms")
+
+    @property
+    def club(self) -> Club:
+        """Not simulated: the simulated studio plays for money."""
+        _not_simulated("club")
+
+    @property
+    def figures(self) -> Figures:
+        """Not simulated: sums for the pit change nothing."""
+        _not_simulated("figures")
+
+
+def _not_simulated(what: str) -> NoReturn:
+    raise InvariantError("not_simulated", f"The simulated studio has no {what}.")

@@ -4,18 +4,15 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Self
 
 from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.game import Json
 from studio.domain.log import canonical
 from studio.services.answers import Commands
-from studio.services.club_ports import Club
 from studio.services.disabled_ports import Disabled
-from studio.services.figure_rows import Figures
 from studio.services.leases import Leases
 from studio.services.picture_ports import Pictures
-from studio.services.play_ports import Rooms
 from studio.services.ports import (
     Actor,
     Alarms,
@@ -32,7 +29,7 @@ from studio.services.ports import (
 )
 from studio.services.qualification import Qualifications
 from studio.services.records import AlarmRow, TrailRow
-from studio.simulation.absent import NoPictures, NothingDisabled
+from studio.simulation.absent import NoPictures, NothingDisabled, NotSimulated
 from studio.simulation.book import Hook, MemoryLedger, MemoryWagers
 from studio.simulation.disk import Disk, Lease, LeaseChange
 from studio.simulation.guards import Guard, Guards
@@ -330,7 +327,7 @@ class MemoryQualifications(Qualifications):
         return self._disk.qualified.get(person_id, frozenset())
 
 
-class MemoryUnit(UnitOfWork):
+class MemoryUnit(NotSimulated, UnitOfWork):
     """One transaction on a disk; a unit that only reads sees what is committed."""
 
     def __init__(
@@ -450,25 +447,6 @@ class MemoryUnit(UnitOfWork):
     def pictures(self) -> Pictures:
         """See the port."""
         return NoPictures()
-
-    @property
-    def rooms(self) -> Rooms:
-        """Not simulated: the simulated studio plays for money."""
-        _not_simulated("rooms")
-
-    @property
-    def club(self) -> Club:
-        """Not simulated: the simulated studio plays for money."""
-        _not_simulated("club")
-
-    @property
-    def figures(self) -> Figures:
-        """Not simulated: sums for the pit change nothing."""
-        _not_simulated("figures")
-
-
-def _not_simulated(what: str) -> NoReturn:
-    raise InvariantError("not_simulated", f"The simulated studio has no {what}.")
 
 
 class MemoryUnits(Units):

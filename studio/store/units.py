@@ -17,6 +17,7 @@ from studio.store.disabled import SqlDisabled
 from studio.store.engine import WRITE_LOCK, WRITING, is_sqlite, reading, write_transaction
 from studio.store.events import SqlEventLog
 from studio.store.figures import SqlFigures
+from studio.store.forgetting import SqlForgetting
 from studio.store.leases import SqlLeases
 from studio.store.ledger import HouseAccounts, SqlLedger, open_house
 from studio.store.pictures import SqlPictures
@@ -158,6 +159,11 @@ class SqlUnit(UnitOfWork):
     def disabled(self) -> SqlDisabled:
         """See the port."""
         return SqlDisabled(self.connection)
+
+    @cached_property
+    def forgetting(self) -> SqlForgetting:
+        """See the port."""
+        return SqlForgetting(self.connection)
 
     @cached_property
     def club(self) -> SqlClub:

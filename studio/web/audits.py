@@ -1,4 +1,4 @@
-"""The audit on a schedule, in a process of its own: play does not wait for it.
+"""The audit on a schedule, in a process of its own: play does not wait for it. Then old records go.
 
 The process raises and clears the pit's alarm itself; here is only when it runs, and what happens
 when it can't.
@@ -64,12 +64,11 @@ class Audits:
 
 
 def audit_process(root: Path, *, database_url: str, environment: Mapping[str, str]) -> Run:
-    """Return what runs `app.py audit --alarm` over a database, to its end."""
-    command = [sys.executable, str(root / "app.py"), "audit", "--alarm", "--json"]
+    """Return what runs `app.py audit --alarm` and, when all is well, `prune`, to their ends."""
 
-    def run() -> int:
+    def ask(*command: str) -> int:
         done = subprocess.run(  # noqa: S603  our own program
-            command,
+            [sys.executable, str(root / "app.py"), *command, "--json"],
             env={**environment, "STUDIO_DATABASE_URL": database_url},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -77,5 +76,12 @@ def audit_process(root: Path, *, database_url: str, environment: Mapping[str, st
             check=False,
         )
         return done.returncode
+
+    def run() -> int:
+        status = ask("audit", "--alarm")
+        if status == CLEAN:
+            # Nothing is deleted from a studio in which something is wrong.
+            ask("prune")
+        return status
 
     return run

@@ -28,7 +28,7 @@ REFERENCE = ROOT / "tests" / "games" / "pok_deng" / "reference.json"
 COMMANDS = (
     *("", "serve", "demo", "rules", "rules check", "rtp", "scan", "audit"),
     *("cards", "cards print", "cards register"),
-    *("simulate", "backup", "restore", "export", "verify"),
+    *("simulate", "backup", "restore", "export", "verify", "prune"),
 )
 MAIN_8, PAIR_8 = 0.983540490292628, 0.896385542168675
 """The published returns with eight decks."""
