@@ -49,6 +49,8 @@ SHORT_FOLDER = "/tmp"  # noqa: S108  the socket's own folder in it is for its ow
 LOST_FRAME = Sighting(cards_in_view=0, occupied=True, still=False, faults=1)
 """A frame that nobody has seen: it says nothing about the table, not even that it is empty."""
 
+STDERR = 2
+
 log = structlog.get_logger("scanner.child")
 
 
@@ -301,6 +303,9 @@ def _serve(line: Connection, make_reader: Callable[[], Looker], limit_ms: int) -
     with _ending_self(START_LIMIT_MS):
         frame = _SharedFrame(recv_handle(line), writable=False)
         reader = make_reader()
+    # Libraries in C print what they please, and may print what they read.
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), STDERR)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         line.send(_Answer(sighting=LOST_FRAME))
         while True:

@@ -3,6 +3,7 @@
 import { get, look, post } from "./api.js";
 import { positionShort } from "./bet_words.js";
 import { formatAge, formatTime } from "./clock.js";
+import { confirmDialog } from "./dialog.js";
 import { makeDrawer } from "./drawer.js";
 import { $, h, icon, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
@@ -124,8 +125,14 @@ function alarmKey(event) {
 }
 
 async function acknowledge(alarm) {
+  let said = {};
+  if (alarm.asks_reason) {
+    const fields = [{ name: "reason", label: t("common.reason"), type: "textarea", hint: t("pit.alarm_reason_hint") }];
+    said = await confirmDialog({ testid: "alarm-dialog", title: `${alarm.table} ${alarmWords(alarm).what}`, fields, confirm: t("pit.acknowledge") });
+    if (!said) return;
+  }
   try {
-    await post(`/api/alarms/${alarm.id}/acknowledge`);
+    await post(`/api/alarms/${alarm.id}/acknowledge`, said);
   } catch (error) {
     complain("bad", errorText(error));
   }

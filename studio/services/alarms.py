@@ -3,6 +3,7 @@
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
+from studio.domain.errors import RefusedError
 from studio.domain.events import (
     CardHeld,
     DealingStopped,
@@ -30,6 +31,28 @@ CARD_ALARMS = NOT_READ | {*Held, "foreign_card"}
 
 EXPLAINS = {"camera_lost": "video_lost", "camera_frozen": "video_lost"}
 """What an alarm brings with it where one camera serves both links: one trouble, one alarm."""
+
+
+DEVICE_ALARMS = frozenset(
+    {"scanner_queue", "camera_lost", "camera_frozen", "decoder_restarts", "audit_fault"}
+)
+"""Alarms that a device, or the studio about itself, has raised: no round is opened over one that
+nobody has looked at. Source: PROCEDURES, incident 6 (warnings ignored for 46 rounds)."""
+
+
+def need_seen_alarms(uow: UnitOfWork, *, table: str) -> None:
+    """Refuse while an alarm of a device stands at the table that no supervisor has taken.
+
+    Raises:
+        RefusedError: `device_alarm_unseen`.
+    """
+    for row in uow.alarms.open():
+        if row.table == table and row.code in DEVICE_ALARMS and row.acknowledged_by is None:
+            raise RefusedError(
+                "device_alarm_unseen",
+                f"The supervisor takes the alarm {row.code} first.",
+                alarm=row.code,
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

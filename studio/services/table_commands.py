@@ -35,6 +35,7 @@ from studio.domain.commands import (
 from studio.domain.errors import MalformedError, RefusedError
 from studio.domain.game import Json
 from studio.domain.log import canonical
+from studio.services.alarms import need_seen_alarms
 from studio.services.disabling import OPENING_COMMANDS, need_enabled
 from studio.services.live import Live
 from studio.services.ports import Actor, DeckSet, Role
@@ -97,7 +98,8 @@ def builder(
     Raises:
         MalformedError: `unknown_table`, `command_id`, `unknown_command` or a bad argument.
         RefusedError: `role_forbids`; the builder's own are `not_your_table`,
-            `dealer_not_qualified`, `play_disabled`, and what its maker refuses.
+            `dealer_not_qualified`, `play_disabled`, `device_alarm_unseen`, and what its maker
+            refuses.
     """
     service.tables.setup(table)
     name = body.get("command")
@@ -115,10 +117,7 @@ def builder(
             dealer = job.state.dealer
             if dealer is None or dealer.id != actor.id:
                 raise RefusedError("not_your_table", "Take the table first.")
-        if spec.opens:
-            need_qualified(job.uow.qualifications, dealer_id=actor.id, game=job.live.game.code)
-        if name in OPENING_COMMANDS:
-            need_enabled(job.uow, game=job.live.game.code)
+        _need_may_open(job, spec, actor=actor, name=name)
         return make(job)
 
     def trail(job: Job, after: Live) -> None:
@@ -126,6 +125,17 @@ def builder(
             _write_trail(job, after, actor=actor, name=name, reason=str(body.get("reason", "")))
 
     return Prepared(id=_command_id(body), build=build, trail=trail)
+
+
+def _need_may_open(job: Job, spec: "_Spec", *, actor: Actor, name: str) -> None:
+    """Refuse what would open something now; what runs already is played to its end."""
+    game = job.live.game.code
+    if spec.opens:
+        need_qualified(job.uow.qualifications, dealer_id=actor.id, game=game)
+    if name == "start_round":
+        need_seen_alarms(job.uow, table=job.state.table)
+    if name in OPENING_COMMANDS:
+        need_enabled(job.uow, game=game)
 
 
 def _command_id(body: Mapping[str, Json]) -> str:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from studio.domain.commands import Command
 from studio.domain.errors import InvariantError, MalformedError
 from studio.domain.game import Json
-from studio.services.alarms import CARD_ALARMS, explained
+from studio.services.alarms import CARD_ALARMS, DEVICE_ALARMS, explained
 from studio.services.links import LinkWatch
 from studio.services.live import Live
 from studio.services.ports import Actor
@@ -159,26 +159,31 @@ class TableService(TableRunner):
                 "now_ms": uow.now_ms(),
             }
 
-    def acknowledge(self, actor: Actor, alarm_id: int) -> dict[str, Json]:
-        """Note that a supervisor takes an alarm.
+    def acknowledge(self, actor: Actor, alarm_id: int, *, reason: str = "") -> dict[str, Json]:
+        """Note that a supervisor takes an alarm; that of a device takes a reason.
 
         Raises:
+            MalformedError: `reason_missing`.
             RefusedError: `unknown_alarm`, `alarm_acknowledged`.
         """
-        row = again(lambda: self._acknowledge(actor, alarm_id))
+        row = again(lambda: self._acknowledge(actor, alarm_id, reason=reason.strip()))
         self.publisher.pit({"kind": "alarm", "table": row.table})
         return _alarm(row)
 
-    def _acknowledge(self, actor: Actor, alarm_id: int) -> AlarmRow:
+    def _acknowledge(self, actor: Actor, alarm_id: int, *, reason: str) -> AlarmRow:
         with self.units.write() as uow:
             now_ms = uow.now_ms()
             row = uow.alarms.acknowledge(alarm_id, by=actor.name, at_ms=now_ms)
+            if row.code in DEVICE_ALARMS and not reason:
+                raise MalformedError(
+                    "reason_missing", "Say what you have found; it goes into the audit trail."
+                )
             uow.trail.write(
                 at_ms=now_ms,
                 actor=actor,
                 action="acknowledge_alarm",
                 subject=f"{row.table} {row.code}",
-                reason="",
+                reason=reason,
                 before={"acknowledged_by": None},
                 after={"acknowledged_by": actor.name},
             )

@@ -165,7 +165,7 @@ class Table:
         pit = self.house.door("pit")
         for alarm in pit.get("/api/pit")["alarms"]:
             if alarm["table"] == self.code and not alarm["acknowledged_by"]:
-                pit.post(f"/api/alarms/{alarm['id']}/acknowledge", {})
+                pit.post(f"/api/alarms/{alarm['id']}/acknowledge", {"reason": "test"})
 
     def _load(self) -> None:
         self.command("load_shoe", deck_set=self.deck_set)

@@ -3,7 +3,9 @@
 import pytest
 
 from studio.domain.errors import MalformedError, RefusedError
+from studio.domain.round import Phase
 from studio.services import tables as tables_module
+from studio.services.alarms import DEVICE_ALARMS
 from studio.services.ports import Actor, Role
 from tests.support.floor import HANDS, PIT, PLAYERS, Floor
 
@@ -229,3 +231,51 @@ def test_an_alarm_can_not_be_taken_twice_and_an_unknown_one_not_at_all(both):
     with pytest.raises(RefusedError) as refusal:
         both.tables.acknowledge(PIT, 999)
     assert refusal.value.code == "unknown_alarm"
+
+
+# Alarms of devices ------------------------------------------------------------------------------
+
+
+def raise_device_alarm(floor, code="camera_frozen", table="T1"):
+    with floor.units.write() as unit:
+        unit.alarms.raise_alarm(
+            priority=2,
+            code=code,
+            table=table,
+            round_id=None,
+            at_ms=floor.clock.now_ms(),
+            details={},
+        )
+        unit.commit()
+    return next(row for row in floor.alarms() if (row.code, row.table) == (code, table))
+
+
+@pytest.mark.parametrize("code", sorted(DEVICE_ALARMS))
+def test_no_round_is_opened_over_an_alarm_of_a_device_that_nobody_has_looked_at(both, code):
+    both.to_play()
+    alarm = raise_device_alarm(both, code)
+    with pytest.raises(RefusedError) as refusal:
+        both.command("start_round")
+    assert (refusal.value.code, refusal.value.details) == ("device_alarm_unseen", {"alarm": code})
+    with pytest.raises(MalformedError) as error:
+        both.tables.acknowledge(PIT, alarm.id, reason=" ")
+    assert error.value.code == "reason_missing"
+    with pytest.raises(RefusedError):
+        both.command("start_round")
+    both.tables.acknowledge(PIT, alarm.id, reason="the plug was loose")
+    with both.units.read() as unit:
+        (line, *_) = unit.trail.read(limit=1, before_id=None)
+    assert line.reason == "the plug was loose"
+    both.command("start_round")
+    assert both.state().phase is Phase.BETTING
+
+
+def test_another_table_s_device_and_a_trouble_that_is_over_stop_nobody(both):
+    both.to_play()
+    raise_device_alarm(both, table="T2")
+    raise_device_alarm(both)
+    with both.units.write() as unit:
+        unit.alarms.clear(table="T1", codes={"camera_frozen"}, at_ms=both.clock.now_ms())
+        unit.commit()
+    both.command("start_round")
+    assert both.state().phase is Phase.BETTING

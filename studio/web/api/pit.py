@@ -26,9 +26,10 @@ def show() -> ResponseReturnValue:
 @pit.post("/alarms/<int:alarm_id>/acknowledge")
 @allow(Role.PIT_SUPERVISOR)
 def acknowledge(alarm_id: int) -> ResponseReturnValue:
-    """Take an alarm upon oneself."""
-    take(json_body(), {})
-    return jsonify(studio().tables.acknowledge(person().actor, alarm_id))
+    """Take an alarm upon oneself; that of a device with a reason."""
+    fields = take(json_body(), {}, {"reason": text})
+    reason = fields["reason"] or ""
+    return jsonify(studio().tables.acknowledge(person().actor, alarm_id, reason=reason))
 
 
 @pit.get("/tables/<table>/pictures")
