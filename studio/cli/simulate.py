@@ -55,21 +55,25 @@ def simulate(
     counts: Counter[str] = Counter()
     violations: list[Outcome] = []
     done, told_s = 0, begun_s
-    for outcome in _outcomes(range(start, start + seeds), steps=steps, jobs=jobs, without=without):
-        done += 1
-        counts += outcome.counts
-        if outcome.violation is not None:
-            violations.append(outcome)
-        now_s = time.monotonic()
-        if now_s - told_s >= PROGRESS_EVERY_S:
-            told_s = now_s
-            click.echo(
-                f"{done} of {seeds} seeds, {counts['rounds']} rounds, "
-                f"{len(violations)} violations, {now_s - begun_s:.0f} s",
-                err=True,
-            )
-        if deadline_s is not None and now_s >= deadline_s:
-            break
+    outcomes = _outcomes(range(start, start + seeds), steps=steps, jobs=jobs, without=without)
+    try:
+        for outcome in outcomes:
+            done += 1
+            counts += outcome.counts
+            if outcome.violation is not None:
+                violations.append(outcome)
+            now_s = time.monotonic()
+            if now_s - told_s >= PROGRESS_EVERY_S:
+                told_s = now_s
+                click.echo(
+                    f"{done} of {seeds} seeds, {counts['rounds']} rounds, "
+                    f"{len(violations)} violations, {now_s - begun_s:.0f} s",
+                    err=True,
+                )
+            if deadline_s is not None and now_s >= deadline_s:
+                break
+    except KeyboardInterrupt:
+        click.echo("Stopped: what was found so far is told.", err=True)
     spent_s = time.monotonic() - begun_s
     summary = _summary(start, done, counts, violations, spent_s=spent_s)
     click.echo(json.dumps(summary) if as_json else "\n".join(_lines(summary)))

@@ -151,7 +151,7 @@ def test_photos_are_compared_with_the_text_beside_them(tmp_path):
     assert found.unreadable == 1
     assert (found.of(OURS, "qrcode").right, found.of(OURS, "qrcode").frames) == (1, 1)
     nothing = found.of(OURS, "nothing to report")
-    assert (nothing.frames, nothing.right, nothing.wrong) == (1, 0, 0)
+    assert (nothing.frames, nothing.right, nothing.wrong) == (1, 1, 0)
     (tmp_path / "qrcode-1" / "1.txt").write_text("another text")
     assert measure_photos(tmp_path, say=silent).wrong(OURS) == 1
 
