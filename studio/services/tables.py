@@ -238,6 +238,7 @@ def _alarm(
         "details": dict(row.details),
         "picture": picture,
         "explains": list(explains),
+        "asks_reason": row.code in DEVICE_ALARMS,
     }
 
 

@@ -15,6 +15,7 @@ import requests
 from playwright.sync_api import expect
 
 from studio.demo.camera import CameraHand
+from studio.demo.client import DoorError
 from studio.demo.processes import Processes
 from tests.browser.access import barriers
 from tests.browser.dealing import BURN, HANDS, Table
@@ -225,6 +226,27 @@ def test_a_lost_link_that_the_camera_explains_is_told_with_the_camera(
     with house.units.write() as unit:
         unit.alarms.clear(table="T2", codes=["video_lost"], at_ms=2)
         unit.commit()
+
+
+def test_a_devices_alarm_is_taken_with_a_reason_before_the_next_round(
+    tables: dict[str, Table], windows: Windows
+) -> None:
+    table = tables["T2"]
+    table.make_ready()
+    beat(table, camera="frozen")
+    pit = windows.of("pit", "/pit").live()
+    alarm = pit("alarm-camera_frozen")
+    with pytest.raises(DoorError) as refusal:
+        table.start_round()
+    assert refusal.value.code == "device_alarm_unseen"
+    alarm.get_by_test_id("acknowledge").click()
+    pit.dialog.locator("textarea").fill("A lamp was left on.")
+    pit.confirm()
+    expect(alarm).to_contain_text("Acknowledged")
+    table.start_round()
+    table.pit("void_round")
+    beat(table)
+    expect(alarm).to_have_count(0)
 
 
 def drawn_jpeg(width: int, height: int) -> str:
