@@ -57,7 +57,7 @@ def simulate(
     done, told_s = 0, begun_s
     for outcome in _outcomes(range(start, start + seeds), steps=steps, jobs=jobs, without=without):
         done += 1
-        counts += outcome.counts
+        counts.update(outcome.counts)
         if outcome.violation is not None:
             violations.append(outcome)
         now_s = time.monotonic()

@@ -14,6 +14,7 @@ from typing import Protocol, Self
 from studio.domain.game import Json
 from studio.services.answers import Commands
 from studio.services.club_ports import ClubUnit
+from studio.services.correction_ports import CorrectedRounds, CorrectingWagers
 from studio.services.disabled_ports import DisabledUnit
 from studio.services.figure_rows import Figures
 from studio.services.leases import LeaseUnit
@@ -74,6 +75,8 @@ class Ending:
     version: int
     payout_minor: int
     """All that went back to the wallet."""
+    before_minor: int | None = None
+    """What the version before had paid; None for the first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,10 +173,11 @@ class RoundRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """A player's two accounts, minor units."""
+    """A player's accounts, minor units."""
 
     balance_minor: int
     held_minor: int
+    owed_minor: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,8 +242,11 @@ class EventLog(Protocol):
     def orders(self, table: str, *, before_epoch: int, shoes: int) -> Sequence[Sequence[str]]:
         """Return the faces of the latest `shoes` earlier shoes, each in the order of the draw."""
 
+    def corrections(self, table: str, *, epoch: int) -> Sequence[StoredEvent]:
+        """Return the corrections of one shoe's rounds, in order, wherever they lie in the log."""
 
-class Rounds(Protocol):
+
+class Rounds(CorrectedRounds, Protocol):
     """The rows of rounds that the money obeys; derived from the log in the same commit."""
 
     def insert(self, row: RoundRow) -> None:
@@ -255,7 +262,7 @@ class Rounds(Protocol):
         """Return the latest rounds, newest first."""
 
 
-class Wagers(Protocol):
+class Wagers(CorrectingWagers, Protocol):
     """The book of wagers and the money they move. All inside the unit's transaction."""
 
     def place(self, request: WagerRequest) -> Placed:
