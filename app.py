@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -46,7 +46,7 @@ from studio.services.live import LiveTables
 from studio.services.people import Greet, LoginPolicy, NewPerson, PeopleService
 from studio.services.pictures import PictureService
 from studio.services.play_money import PlayMoney
-from studio.services.ports import Actor, Publisher, Role
+from studio.services.ports import Actor, Publisher, Role, StoredEvent
 from studio.services.purse import smallest_bet_minor
 from studio.services.replay import GameReplay
 from studio.services.reports import ReportService
@@ -321,8 +321,8 @@ def _store(database_url: str | None) -> Iterator[SqlUnits]:
         engine.dispose()
 
 
-def _replay(table: str) -> GameReplay:
-    return GameReplay(table, by_code(GAMES))
+def _replay(table: str, log: Callable[[int], Sequence[StoredEvent]]) -> GameReplay:
+    return GameReplay(table, by_code(GAMES), epoch_events=log)
 
 
 def _offline_settings(database_url: str | None) -> Settings:

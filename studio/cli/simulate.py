@@ -59,7 +59,7 @@ def simulate(
     try:
         for outcome in outcomes:
             done += 1
-            counts += outcome.counts
+            counts.update(outcome.counts)
             if outcome.violation is not None:
                 violations.append(outcome)
             now_s = time.monotonic()

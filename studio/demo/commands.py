@@ -95,7 +95,9 @@ def _play(plan: Plan, make_inside: Callable[[], Inside], *, as_json: bool) -> No
         fail(str(error), status=FAILED)
     games = by_code(PLUGINS)
     try:
-        faults = audit(inside.units, replay=lambda table: GameReplay(table, games))
+        faults = audit(
+            inside.units, replay=lambda table, log: GameReplay(table, games, epoch_events=log)
+        )
         summary = summary_as_json(inside.units, played.tables, audit_faults=len(faults))
     finally:
         inside.close()

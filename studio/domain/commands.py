@@ -10,6 +10,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from studio.domain.cards import PrintedCode
+from studio.domain.correcting import Resettled
+from studio.domain.events import CorrectedFace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +155,28 @@ class VoidRound:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CorrectRound:
+    """End a settled round anew; the money is booked in the same transaction."""
+
+    round_id: str
+    epoch: int
+    number: int
+    version: int
+    faces: tuple[CorrectedFace, ...]
+    resettled: Resettled | None
+    """None: the round is annulled."""
+    reason: str
+    by: str
+    count: int
+    turnover_minor: int
+    payouts_minor: int
+    players: int
+    paid_minor: int
+    taken_minor: int
+    owed_minor: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReleaseHeld:
     """The supervisor resolves a held card and lets the table go on."""
 
@@ -232,6 +256,7 @@ Command: TypeAlias = (
     | RevealNext
     | SettleRound
     | VoidRound
+    | CorrectRound
     | ReleaseHeld
     | CallPit
     | Stop

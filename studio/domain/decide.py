@@ -15,6 +15,7 @@ from studio.domain.commands import (
     Command,
     ConfirmBurn,
     ConfirmShuffle,
+    CorrectRound,
     EndVerification,
     FailRead,
     FreeSeat,
@@ -49,6 +50,7 @@ from studio.domain.events import (
     LinkLost,
     LinkRestored,
     PitCalled,
+    RoundCorrected,
     RoundOpened,
     RoundSettled,
     RoundVoided,
@@ -132,6 +134,8 @@ def decide(  # noqa: C901  one arm per command
             return _settle_round(game, state, command)
         case VoidRound():
             return _void_round(state, command)
+        case CorrectRound():
+            return _correct_round(state, command)
         case ReleaseHeld():
             return _release_held(state, command)
         case CallPit():
@@ -435,6 +439,36 @@ def _void_round(state: TableState, command: VoidRound) -> tuple[Event, ...]:
             turnover_minor=command.turnover_minor,
             payouts_minor=command.payouts_minor,
             cards=tuple(card.opened() for card in current.drawn if not card.open),
+        ),
+    )
+
+
+def _correct_round(state: TableState, command: CorrectRound) -> tuple[Event, ...]:
+    need_reason(command.reason)
+    current = state.round
+    if current is not None and current.id == command.round_id and current.running:
+        raise RefusedError("round_not_settled", "The round is not settled yet; void it instead.")
+    anew = command.resettled
+    return (
+        RoundCorrected(
+            round_id=command.round_id,
+            epoch=command.epoch,
+            number=command.number,
+            version=command.version,
+            void=anew is None,
+            faces=command.faces,
+            results=results(anew.nets, anew.reasons) if anew else (),
+            marks=anew.marks if anew else (),
+            hands=anew.hands if anew else (),
+            reason=command.reason,
+            by=command.by,
+            count=command.count,
+            turnover_minor=command.turnover_minor,
+            payouts_minor=command.payouts_minor,
+            players=command.players,
+            paid_minor=command.paid_minor,
+            taken_minor=command.taken_minor,
+            owed_minor=command.owed_minor,
         ),
     )
 

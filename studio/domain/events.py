@@ -249,6 +249,47 @@ class RoundVoided(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CorrectedFace:
+    """A face that holds in a correction instead of the one that was read."""
+
+    position: str
+    index: int
+    card: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundCorrected(_Event):
+    """A settled round was reversed and settled anew, or annulled.
+
+    It stands where the log is now; the round may be of an earlier shoe.
+    """
+
+    round_id: str
+    epoch: int
+    """Of the round's shoe."""
+    number: int
+    version: int
+    void: bool
+    faces: tuple[CorrectedFace, ...]
+    """Every face that differs from the round's log; empty: the cards as they were read."""
+    results: tuple[BetResult, ...]
+    marks: tuple[Mark, ...]
+    hands: tuple[HandResult, ...]
+    reason: str
+    by: str
+    count: int
+    turnover_minor: int
+    payouts_minor: int
+    players: int
+    """Whose money it changed."""
+    paid_minor: int
+    taken_minor: int
+    """Taken back, what is owed for it included."""
+    owed_minor: int
+    """What was no longer in the wallets."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReadFailed(_Event):
     """A card lies still under the camera and can't be read."""
 
@@ -362,6 +403,7 @@ Event: TypeAlias = (
     | CardsRevealed
     | RoundSettled
     | RoundVoided
+    | RoundCorrected
     | ReadFailed
     | CardHeld
     | HeldReleased

@@ -20,6 +20,7 @@ from studio.domain.events import (
     CardsRevealed,
     HandResult,
     Mark,
+    RoundCorrected,
     RoundSettled,
     RoundVoided,
 )
@@ -79,6 +80,8 @@ class Round:
     book: BettingClosed | None = None
     settled: RoundSettled | None = None
     voided: RoundVoided | None = None
+    corrected: RoundCorrected | None = None
+    """The correction that stands."""
 
     @property
     def started(self) -> bool:

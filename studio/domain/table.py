@@ -31,6 +31,7 @@ from studio.domain.events import (
     Mark,
     PitCalled,
     ReadFailed,
+    RoundCorrected,
     RoundOpened,
     RoundSettled,
     RoundVoided,
@@ -187,6 +188,8 @@ def evolve(game: AnyGame, state: TableState, event: Event) -> TableState:  # noq
             return _round_settled(game, state, event)
         case RoundVoided():
             return _round_voided(state, event)
+        case RoundCorrected():
+            return _round_corrected(state, event)
         case ReadFailed():
             fault = Fault(
                 code="read_failed",
@@ -412,6 +415,21 @@ def _round_voided(state: TableState, event: RoundVoided) -> TableState:
         stopped=state.stopped and event.by == STUDIO,
         pit_called=state.pit_called and event.by == STUDIO,
     )
+
+
+def _round_corrected(state: TableState, event: RoundCorrected) -> TableState:
+    """Change the round and its mark where this shoe still shows them; the cards stay as read."""
+    if event.epoch != state.epoch:
+        return state
+    current = state.round
+    if current is not None and current.id == event.round_id:
+        phase = Phase.VOID if event.void else Phase.SETTLED
+        current = replace(current, phase=phase, corrected=event)
+    lines = {line.number: line for line in state.road}
+    lines.pop(event.number, None)
+    if state.shoe is not None and not event.void:
+        lines[event.number] = RoadLine(number=event.number, marks=event.marks)
+    return replace(state, round=current, road=tuple(lines[number] for number in sorted(lines)))
 
 
 def _card_held(state: TableState, event: CardHeld) -> TableState:

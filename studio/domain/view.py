@@ -8,6 +8,7 @@ the missed patches is a fresh view.
 from collections.abc import Mapping, Sequence
 
 from studio.domain.dealing import expected_card
+from studio.domain.events import BettingClosed, RoundCorrected
 from studio.domain.game import (
     PUBLIC,
     AnyGame,
@@ -33,7 +34,7 @@ def table_view(game: AnyGame, state: TableState) -> dict[str, Json]:
         "stage": "locked" if state.locked is not None else state.stage.value,
         "phase": state.phase.value,
         "shoe": _shoe(state.shoe, state) if state.shoe else None,
-        "round": _round(game, state, state.round) if state.round else None,
+        "round": _round(game, state.round) if state.round else None,
         "instruction": instruction(game, state),
         "fault": _fault(state.fault) if state.fault else None,
         "stopped": state.stopped,
@@ -84,8 +85,57 @@ def _fault(fault: Fault) -> dict[str, Json]:
     }
 
 
-def _round(game: AnyGame, state: TableState, current: Round) -> dict[str, Json]:
-    settled, voided, book = current.settled, current.voided, current.book
+def corrected_hands(hands: Sequence[Json], event: RoundCorrected) -> list[dict[str, Json]]:
+    """Return a round's hands as they were read with the faces and values of a correction."""
+    faces = {(face.position, face.index): face.card for face in event.faces}
+    values = {hand.position: hand for hand in event.hands}
+    found = []
+    for hand in hands:
+        position = hand["position"]
+        cards = [faces.get((position, at), card) for at, card in enumerate(hand["cards"])]
+        value = values.get(position)
+        points, name = (value.points, value.name) if value else (hand["points"], hand["name"])
+        found.append({**hand, "cards": cards, "points": points, "name": name})
+    return found
+
+
+def corrected_view(shown: Mapping[str, Json], event: RoundCorrected) -> dict[str, Json]:
+    """Return a round's view as a correction leaves it; `reveals` stay what the camera read."""
+    return {
+        **shown,
+        "phase": (Phase.VOID if event.void else Phase.SETTLED).value,
+        "hands": corrected_hands(shown["hands"], event),
+        # What was called out were the cards as they were read.
+        "calls": [],
+        "results": None
+        if event.void
+        else [
+            {"bet": result.bet, "net": result.net, "reason": result.reason}
+            for result in event.results
+        ],
+        "marks": None if event.void else [_mark(mark) for mark in event.marks],
+        "payouts_minor": event.payouts_minor,
+        "version": event.version,
+        "void": {"reason": event.reason, "by": event.by} if event.void else None,
+        "corrected": {
+            "version": event.version,
+            "reason": event.reason,
+            "by": event.by,
+            "faces": [
+                {"position": face.position, "index": face.index, "card": face.card}
+                for face in event.faces
+            ],
+        },
+    }
+
+
+def _round(game: AnyGame, current: Round) -> dict[str, Json]:
+    shown = _as_played(game, current)
+    return corrected_view(shown, current.corrected) if current.corrected else shown
+
+
+def _as_played(game: AnyGame, current: Round) -> dict[str, Json]:
+    settled, voided = current.settled, current.voided
     return {
         "id": current.id,
         "number": current.number,
@@ -120,19 +170,22 @@ def _round(game: AnyGame, state: TableState, current: Round) -> dict[str, Json]:
         if settled
         else None,
         "marks": [_mark(mark) for mark in settled.marks] if settled else None,
-        "wagers": {
-            "count": book.count,
-            "turnover_minor": book.turnover_minor,
-            "held_minor": book.held_minor,
-            "digest": book.digest,
-        }
-        if book
-        else None,
+        "wagers": _book(current.book) if current.book else None,
         "payouts_minor": (
             settled.payouts_minor if settled else voided.payouts_minor if voided else None
         ),
         "version": settled.version if settled else voided.version if voided else 0,
         "void": {"reason": voided.reason, "by": voided.by} if voided else None,
+        "corrected": None,
+    }
+
+
+def _book(closed: BettingClosed) -> dict[str, Json]:
+    return {
+        "count": closed.count,
+        "turnover_minor": closed.turnover_minor,
+        "held_minor": closed.held_minor,
+        "digest": closed.digest,
     }
 
 

@@ -1,12 +1,13 @@
 """One table's log under audit: numbering and chain, and each round against rows and book."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from studio.domain.errors import StudioError
 from studio.domain.events import (
     BettingClosed,
+    RoundCorrected,
     RoundOpened,
     RoundSettled,
     RoundVoided,
@@ -28,6 +29,7 @@ class _RoundSeen:
     closed: BettingClosed | None = None
     settled: RoundSettled | None = None
     voided: RoundVoided | None = None
+    corrections: list[RoundCorrected] = field(default_factory=list)
 
 
 class LogCheck:
@@ -56,6 +58,8 @@ class LogCheck:
             sealed = SealedCard(**stored.sealed) if stored.sealed is not None else None
             event = from_body(stored.kind, stored.body, sealed)
             faults += [self._fault(code, what) for code, what in self._shoe.see(event)]
+            if isinstance(event, RoundCorrected):
+                faults += self._correction(stored, event)
             if isinstance(event, RoundOpened | BettingClosed | RoundSettled | RoundVoided):
                 faults += self._round_event(event)
         except (StudioError, TypeError, ValueError) as error:
@@ -126,8 +130,38 @@ class LogCheck:
         else:
             seen.voided = event
 
+    def _correction(self, stored: StoredEvent, event: RoundCorrected) -> Iterator[Fault]:
+        """A correction is noted where it lies, or nobody finds it from its round."""
+        noted = self._inspection.corrections(self._table, event.epoch)
+        if not any((one.epoch, one.seq) == (stored.epoch, stored.seq) for one in noted):
+            yield self._fault(
+                "correction_unnoted", f"Nothing leads from round {event.round_id} to it."
+            )
+
+    def _add_corrections(self, epoch: int) -> Iterator[Fault]:
+        """Take the corrections of the epoch's rounds, wherever they lie in the log."""
+        for stored in self._inspection.corrections(self._table, epoch):
+            event = from_body(stored.kind, stored.body, None)
+            seen = self._rounds.get(str(stored.body.get("round_id")))
+            if seen is None or not isinstance(event, RoundCorrected):
+                yield Fault(
+                    code="correction_unnoted",
+                    where=f"{self._table} {stored.epoch}/{stored.seq}",
+                    what="It is noted as a correction of a round, and is none.",
+                )
+                continue
+            last = seen.corrections[-1] if seen.corrections else seen.settled
+            if last is None or event.version != last.version + 1:
+                yield Fault(
+                    code="correction_out_of_turn",
+                    where=f"round {event.round_id}",
+                    what=f"Version {event.version} does not follow the one before.",
+                )
+            seen.corrections.append(event)
+
     def _close_epoch(self, epoch: int) -> Iterator[Fault]:
         rows = self._inspection.rounds(self._table, epoch)
+        yield from self._add_corrections(epoch)
         for round_id, seen in self._rounds.items():
             row = rows.get(round_id)
             if row is None:
@@ -155,10 +189,18 @@ class LogCheck:
                 ("holds", closed.held_minor, book.held_minor),
                 ("digest", closed.digest, book.digest),
             )
-        if ended is None:
-            return
-        nets = None
-        if isinstance(ended, RoundSettled):
+        if ended is not None:
+            for version in (ended, *seen.corrections):
+                yield from self._version_faults(version)
+
+    def _version_faults(
+        self, ended: RoundSettled | RoundVoided | RoundCorrected
+    ) -> Iterator[Fault]:
+        round_id = ended.round_id
+        where, nets = f"round {round_id}", None
+        if isinstance(ended, RoundSettled) or (
+            isinstance(ended, RoundCorrected) and not ended.void
+        ):
             nets = {result.bet: Fraction(result.net) for result in ended.results}
         endings = self._inspection.endings(round_id, version=ended.version, nets=nets)
         yield from _differences(
@@ -186,6 +228,7 @@ def _differences(code: str, where: str, *pairs: tuple[str, object, object]) -> I
 
 def _row_faults(seen: _RoundSeen, row: RoundRow) -> Iterator[Fault]:
     opened, ended = seen.opened, seen.settled or seen.voided
+    version = seen.corrections[-1].version if seen.corrections else ended.version if ended else 0
     yield from _differences(
         "round_differs",
         f"round {row.id}",
@@ -194,12 +237,14 @@ def _row_faults(seen: _RoundSeen, row: RoundRow) -> Iterator[Fault]:
         ("deadline", opened.window_closes_ms, row.window_closes_ms),
         ("rules", opened.rule_version, row.rule_version),
         ("paytable", opened.paytable_version, row.paytable_version),
-        ("version", ended.version if ended else 0, row.settlement_version),
+        ("version", version, row.settlement_version),
         ("phase", True, row.phase in _phases(seen)),
     )
 
 
 def _phases(seen: _RoundSeen) -> frozenset[str]:
+    if seen.corrections:
+        return frozenset({Phase.VOID if seen.corrections[-1].void else Phase.SETTLED})
     if seen.voided is not None:
         return frozenset({Phase.VOID})
     if seen.settled is not None:

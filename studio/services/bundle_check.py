@@ -12,10 +12,11 @@ from studio.domain.errors import MalformedError
 from studio.domain.game import AnyGame, Json
 from studio.domain.log import canonical, commitment, event_hash
 from studio.domain.money import payout_minor
+from studio.services.correcting import correction
 from studio.services.evidence import ENDS, FORMAT
 from studio.services.inspection import Fault
 from studio.services.ports import EndingKind, StoredEvent
-from studio.services.replay import GameReplay
+from studio.services.replay import GameReplay, corrected_faults
 
 SignatureHolds = Callable[[bytes, str, str], bool]
 """Content, public key and signature (base64); whether that key's owner signed it."""
@@ -84,8 +85,10 @@ def _log(bundle: Mapping[str, Json], *, games: Mapping[str, AnyGame]) -> Iterato
     opened = _opened(events)
     yield from _commitments(events, opened, round_id=round_id)
     replay = GameReplay(table, games)
-    for number, event in enumerate(events, start=1):
-        yield from replay.see(_unsealed(event, opened, number=number))
+    whole = [_unsealed(event, opened, number=number) for number, event in enumerate(events, 1)]
+    for event in whole:
+        yield from replay.see(event)
+    yield from _corrections(bundle, whole, game=games[bundle["game"]])
     last = events[-1]
     if last.kind not in ENDS or last.body["round_id"] != round_id:
         yield Fault(code="end_missing", where=round_id, what="The log does not reach its end.")
@@ -113,18 +116,42 @@ def _chain(events: Sequence[StoredEvent]) -> Iterator[Fault]:
             yield Fault(code="log_gap", where=where, what="Events are missing before it.")
         if before is not None and event.prev_hash != before.hash:
             yield Fault(code="chain_broken", where=where, what="It does not follow the one before.")
-        worked_out = event_hash(
-            event.prev_hash,
-            table=event.table,
-            epoch=event.epoch,
-            seq=event.seq,
-            at_ms=event.at_ms,
-            kind=event.kind,
-            body=event.body,
-        )
-        if worked_out != event.hash:
+        if _own_hash(event) != event.hash:
             yield Fault(code="event_changed", where=where, what="It does not have its own hash.")
         before = event
+
+
+def _corrections(
+    bundle: Mapping[str, Json], log: Sequence[StoredEvent], *, game: AnyGame
+) -> Iterator[Fault]:
+    """Hold each correction against its own hash, its turn, and the rules over the round's log."""
+    version = 1
+    for stored in (_stored(bundle["table"], event) for event in bundle.get("corrections", ())):
+        where = f"{stored.table} {stored.epoch}/{stored.seq}"
+        if _own_hash(stored) != stored.hash:
+            yield Fault(code="event_changed", where=where, what="It does not have its own hash.")
+        event = correction(stored)
+        version += 1
+        if (event.round_id, event.version) != (bundle["round_id"], version):
+            yield Fault(
+                code="correction_out_of_turn",
+                where=where,
+                what="A correction before it is missing.",
+            )
+        if not event.void:
+            yield from corrected_faults(game, log, event, table=stored.table, where=where)
+
+
+def _own_hash(event: StoredEvent) -> str:
+    return event_hash(
+        event.prev_hash,
+        table=event.table,
+        epoch=event.epoch,
+        seq=event.seq,
+        at_ms=event.at_ms,
+        kind=event.kind,
+        body=event.body,
+    )
 
 
 def _opened(events: Sequence[StoredEvent]) -> dict[Place, Mapping[str, Json]]:
@@ -192,8 +219,9 @@ def _wagers(bundle: Mapping[str, Json]) -> Iterator[Fault]:
     ]
     if not ends:
         return  # named already: the log does not reach the round's end
+    ends += [event["body"] for event in bundle.get("corrections", ())]
     end, nets = ends[-1], None
-    if "results" in end:
+    if "results" in end and not end.get("void"):
         nets = {result["bet"]: Fraction(result["net"]) for result in end["results"]}
     standing = [wager for wager in bundle["wagers"] if not _undone(wager)]
     for wager in standing:

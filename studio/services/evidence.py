@@ -104,6 +104,11 @@ class EvidenceService:
             "made_ms": self.clock.now_ms(),
             "for_player": player_id,
             "events": [event_json(event) for event in _until_the_end(uow, row)],
+            "corrections": [
+                event_json(event)
+                for event in uow.events.corrections(row.table, epoch=row.epoch)
+                if event.body["round_id"] == row.id
+            ],
             "wagers": [
                 wager_json(wager) for wager in uow.wagers.of_round(round_id, player_id=player_id)
             ],

@@ -55,6 +55,12 @@ class Inspection(Protocol):
     def round_count(self, table: str) -> int:
         """Return the number of rounds' rows of a table."""
 
+    def corrections(self, table: str, epoch: int) -> Sequence[StoredEvent]:
+        """Return the corrections of one shoe's rounds as they are noted, in order."""
+
+    def epoch_events(self, table: str, epoch: int) -> Sequence[StoredEvent]:
+        """Return the log of one shoe."""
+
     def manifest(self, deck_set: int) -> Mapping[int, int] | None:
         """Return serial -> card number of a registered deck set."""
 

@@ -128,6 +128,16 @@ class LiveTables:
             raise MalformedError("unknown_table", f"There is no table {table!r}.", table=table)
         return self.setups[table]
 
+    def game(self, code: str) -> AnyGame:
+        """Return a game of this studio.
+
+        Raises:
+            MalformedError: `unknown_game`.
+        """
+        if code not in self._games:
+            raise MalformedError("unknown_game", f"There is no game {code!r}.", game=code)
+        return self._games[code]
+
     def caught_up(self, uow: UnitOfWork, table: str) -> Live:
         """Return the table as its log says in this transaction."""
         setup = self.setup(table)

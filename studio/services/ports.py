@@ -1,8 +1,4 @@
-"""What the use cases need from the outside: clock, randomness, unit of work, publisher.
-
-`studio.store` fills the unit of work on SQLite and PostgreSQL, `studio.web` the publisher.
-Shapes that cross this border are frozen dataclasses of plain values.
-"""
+"""What the use cases need from the outside, in plain values; store and web edge fill it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +10,7 @@ from typing import Protocol, Self
 from studio.domain.game import Json
 from studio.services.answers import Commands
 from studio.services.club_ports import ClubUnit
+from studio.services.correction_ports import CorrectedRounds, CorrectingWagers
 from studio.services.disabled_ports import DisabledUnit
 from studio.services.figure_rows import Figures
 from studio.services.leases import LeaseUnit
@@ -75,6 +72,8 @@ class Ending:
     version: int
     payout_minor: int
     """All that went back to the wallet."""
+    before_minor: int | None = None
+    """What the version before had paid; None for the first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,10 +170,11 @@ class RoundRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """A player's two accounts, minor units."""
+    """A player's accounts, minor units."""
 
     balance_minor: int
     held_minor: int
+    owed_minor: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,8 +239,11 @@ class EventLog(Protocol):
     def orders(self, table: str, *, before_epoch: int, shoes: int) -> Sequence[Sequence[str]]:
         """Return the faces of the latest `shoes` earlier shoes, each in the order of the draw."""
 
+    def corrections(self, table: str, *, epoch: int) -> Sequence[StoredEvent]:
+        """Return the corrections of one shoe's rounds, in order, wherever they lie in the log."""
 
-class Rounds(Protocol):
+
+class Rounds(CorrectedRounds, Protocol):
     """The rows of rounds that the money obeys; derived from the log in the same commit."""
 
     def insert(self, row: RoundRow) -> None:
@@ -256,7 +259,7 @@ class Rounds(Protocol):
         """Return the latest rounds, newest first."""
 
 
-class Wagers(Protocol):
+class Wagers(CorrectingWagers, Protocol):
     """The book of wagers and the money they move. All inside the unit's transaction."""
 
     def place(self, request: WagerRequest) -> Placed:

@@ -1,14 +1,16 @@
 """Replay for the audit: the whole log through the engine, results worked out anew by the rules."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from studio.domain.errors import StudioError
-from studio.domain.events import RoundSettled, from_body
+from studio.domain.correcting import resettle, with_faces
+from studio.domain.errors import RefusedError, StudioError
+from studio.domain.events import RoundCorrected, RoundSettled, from_body
 from studio.domain.game import AnyGame
 from studio.domain.round import marks_and_hands
 from studio.domain.settlement import house_nets
 from studio.domain.table import TableState
+from studio.services.correcting import basis_of, correction
 from studio.services.inspection import Fault
 from studio.services.live import step
 from studio.services.ports import StoredEvent
@@ -17,8 +19,20 @@ from studio.services.ports import StoredEvent
 class GameReplay:
     """One table: folds its log event by event and compares each result with the rules'."""
 
-    def __init__(self, table: str, games: Mapping[str, AnyGame]) -> None:
-        """Begin before the first event."""
+    def __init__(
+        self,
+        table: str,
+        games: Mapping[str, AnyGame],
+        *,
+        epoch_events: Callable[[int], Sequence[StoredEvent]] | None = None,
+    ) -> None:
+        """Begin before the first event.
+
+        `epoch_events` reads a shoe's log again, for corrections of its rounds; without it they
+        are taken as they are.
+        """
+        self._table = table
+        self._epoch_events = epoch_events
         self._games = games
         # Before its first shoe a table has no game yet; who sits and what is linked needs none.
         self._game = next(iter(games.values()))
@@ -41,6 +55,8 @@ class GameReplay:
             return []
         try:
             faults = self._results(stored, where) if stored.kind == "RoundSettled" else []
+            if stored.kind == "RoundCorrected":
+                faults = self._corrected(stored, where)
             self._state = step(self._game, self._state, stored)
         except (StudioError, AssertionError, TypeError) as error:
             self._broken = True
@@ -58,12 +74,42 @@ class GameReplay:
         nets = house_nets(description, self._game.settle(current.game_state))
         stated = {result.bet: Fraction(result.net) for result in event.results}
         marks, hands = marks_and_hands(self._game.evaluate(current.game_state))
-        if stated == nets and event.marks == marks and event.hands == hands:
+        same = stated == nets and event.marks == marks and event.hands == hands
+        return [] if same else [_differs(where)]
+
+    def _corrected(self, stored: StoredEvent, where: str) -> list[Fault]:
+        event = correction(stored)
+        if event.void or self._epoch_events is None:
             return []
-        return [
-            Fault(
-                code="result_differs",
-                where=where,
-                what="The stored result is not what the cards mean under the rules.",
-            )
-        ]
+        log = self._epoch_events(event.epoch)
+        game = self._games.get(str(log[0].body.get("game")), self._game) if log else self._game
+        return corrected_faults(game, log, event, table=self._table, where=where)
+
+
+def corrected_faults(
+    game: AnyGame,
+    log: Sequence[StoredEvent],
+    event: RoundCorrected,
+    *,
+    table: str,
+    where: str,
+) -> list[Fault]:
+    """Hold a correction against what the rules say of the round's own log with its faces."""
+    basis = basis_of(game, log, table=table, round_id=event.round_id)
+    if basis is None:
+        return [Fault(code="result_without_round", where=where, what="Its round is not there.")]
+    try:
+        anew = resettle(game, basis, with_faces(basis, event.faces))
+    except RefusedError as refusal:
+        return [Fault(code="correction_impossible", where=where, what=refusal.message)]
+    stated = {result.bet: Fraction(result.net) for result in event.results}
+    same = stated == anew.nets and event.marks == anew.marks and event.hands == anew.hands
+    return [] if same else [_differs(where)]
+
+
+def _differs(where: str) -> Fault:
+    return Fault(
+        code="result_differs",
+        where=where,
+        what="The stored result is not what the cards mean under the rules.",
+    )

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from studio.domain.errors import MalformedError
 from studio.domain.game import Json
+from studio.domain.view import corrected_hands
+from studio.services.correcting import correction
 from studio.services.figure_rows import RoundSums
 from studio.services.live import LiveTables
 from studio.services.ports import (
@@ -38,6 +40,8 @@ EXPORT_COLUMNS = (
     "accepted_ms",
     "ending",
     "payout_minor",
+    "version",
+    "before_minor",
 )
 
 Names = Callable[[], Mapping[int, str]]
@@ -174,13 +178,17 @@ class ReportService:
             for table, epoch in epochs:
                 for envelope in self.tables.replayed(unit, table, epoch).envelopes:
                     shown = envelope["patch"].get("round")
-                    if shown is not None:
+                    if shown is not None and not shown["corrected"]:
                         hands[shown["id"]] = shown["hands"]
+                found = (correction(one) for one in unit.events.corrections(table, epoch=epoch))
+                for round_id, event in {event.round_id: event for event in found}.items():
+                    hands[round_id] = corrected_hands(hands[round_id], event)
         return hands
 
 
 def _history_round(row: RoundRow, wagers: Sequence[Wager], hands: Json) -> Mapping[str, Json]:
     counted = [wager for wager in wagers if not _undone(wager.ending)]
+    before = [wager.ending.before_minor for wager in counted if wager.ending]
     return {
         "round_id": row.id,
         "table": row.table,
@@ -189,6 +197,9 @@ def _history_round(row: RoundRow, wagers: Sequence[Wager], hands: Json) -> Mappi
         "phase": row.phase,
         "stake_minor": sum(wager.stake_minor for wager in counted),
         "payout_minor": sum(wager.ending.payout_minor for wager in counted if wager.ending),
+        "version": row.settlement_version,
+        # What the version before the one that stands had paid; null for a first version.
+        "before_minor": sum(minor or 0 for minor in before) if row.settlement_version > 1 else None,
         "wagers": [wager_json(wager) for wager in wagers],
         "hands": hands,
     }
@@ -219,7 +230,12 @@ def wager_json(wager: Wager) -> Mapping[str, Json]:
         "accepted_ms": wager.accepted_ms,
         "ending": None
         if ending is None
-        else {"kind": ending.kind.value, "payout_minor": ending.payout_minor},
+        else {
+            "kind": ending.kind.value,
+            "payout_minor": ending.payout_minor,
+            "version": ending.version,
+            "before_minor": ending.before_minor,
+        },
         "forfeited": wager.forfeited,
     }
 
@@ -239,6 +255,8 @@ def _export_row(row: RoundRow, wager: Wager) -> Sequence[Json]:
         wager.accepted_ms,
         ending.kind.value if ending else "",
         ending.payout_minor if ending else "",
+        ending.version if ending else "",
+        ending.before_minor if ending and ending.before_minor is not None else "",
     )
 
 

@@ -12,12 +12,20 @@ from dataclasses import dataclass, field
 from studio.domain.commands import CloseBetting, Command, Lock, SettleRound, VoidRound
 from studio.domain.decide import decide, results_due
 from studio.domain.errors import InvariantError, RefusedError
-from studio.domain.events import Event, RoundOpened, RoundSettled, RoundVoided, ShoeLoaded
+from studio.domain.events import (
+    Event,
+    RoundCorrected,
+    RoundOpened,
+    RoundSettled,
+    RoundVoided,
+    ShoeLoaded,
+)
 from studio.domain.game import Json, SpotResult
 from studio.domain.round import Phase
 from studio.domain.settlement import house_nets
 from studio.domain.table import STUDIO, TableState
 from studio.services.alarms import ACT_NOW, update_alarms
+from studio.services.correcting import Wanted, command_of, work_out
 from studio.services.leases import LEASE_MS
 from studio.services.live import Live, LiveTables, advance, stored_event
 from studio.services.ports import Publisher, RoundRow, UnitOfWork, Units
@@ -165,6 +173,8 @@ class TableRunner:
         """Return the messages to players whose money the events moved."""
         messages: dict[int, Mapping[str, Json]] = {}
         for event in events:
+            if isinstance(event, RoundCorrected):
+                messages.update(_corrected_wallets(job.uow, event))
             if not isinstance(event, RoundSettled | RoundVoided):
                 continue
             settled = isinstance(event, RoundSettled)
@@ -322,6 +332,22 @@ class TableRunner:
 
         return build
 
+    def correct(self, wanted: Wanted, *, reason: str, by: str) -> Build:
+        """Return the builder of a settled round's correction."""
+
+        def build(job: Job) -> Command:
+            worked = work_out(self.tables, job.uow, wanted)
+            if worked.row.table != job.state.table:
+                raise RefusedError("round_not_here", "The round was played at another table.")
+            booked = job.uow.wagers.correct(
+                worked.row.id,
+                version=worked.version,
+                nets=worked.resettled.nets if worked.resettled else None,
+            )
+            return command_of(worked, booked, reason=reason, by=by)
+
+        return build
+
     def live(self, table: str) -> Live:
         """Return the table as its log says now.
 
@@ -334,8 +360,34 @@ class TableRunner:
         return live
 
 
+def _corrected_wallets(uow: UnitOfWork, event: RoundCorrected) -> Mapping[int, Mapping[str, Json]]:
+    """Return what the players of a corrected round are told: both payouts, and what they owe."""
+    balances = uow.ledger.balances_of_round(event.round_id)
+    payouts = uow.wagers.payout_changes(event.round_id, version=event.version)
+    return {
+        player_id: {
+            "balance_minor": balances[player_id].balance_minor,
+            "held_minor": balances[player_id].held_minor,
+            "owed_minor": balances[player_id].owed_minor,
+            "reason": "void" if event.void else "corrected",
+            "round_id": event.round_id,
+            "version": event.version,
+            "before_minor": change.before_minor,
+            "payout_minor": change.after_minor,
+        }
+        for player_id, change in payouts.items()
+    }
+
+
 def _update_round(uow: UnitOfWork, before: TableState, live: Live, event: Event) -> None:
     """Keep the round's row, which the money obeys, in step with the log."""
+    if isinstance(event, RoundCorrected):
+        phase = Phase.VOID if event.void else Phase.SETTLED
+        uow.rounds.update_phase(event.round_id, phase, settlement_version=event.version)
+        uow.rounds.note_correction(
+            event.round_id, version=event.version, epoch=live.state.epoch, seq=live.state.seq
+        )
+        return
     current = live.state.round
     if current is None:
         return

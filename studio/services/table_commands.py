@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from studio.domain.cards import parse_piece
 from studio.domain.commands import (
     CallPit,
     CloseShoe,
@@ -33,9 +34,11 @@ from studio.domain.commands import (
     Unlock,
 )
 from studio.domain.errors import MalformedError, RefusedError
+from studio.domain.events import CorrectedFace
 from studio.domain.game import Json
 from studio.domain.log import canonical
 from studio.services.alarms import need_seen_alarms
+from studio.services.correcting import Wanted
 from studio.services.disabling import OPENING_COMMANDS, need_enabled
 from studio.services.live import Live
 from studio.services.ports import Actor, DeckSet, Role
@@ -46,6 +49,9 @@ if TYPE_CHECKING:
     from studio.services.tables import TableService
 
 REASON_LENGTH_MAX = 500
+CARDS_MAX = 52
+"""More places than any round deals."""
+CORRECTIONS = frozenset({"correct_round", "void_settled"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +82,13 @@ class _Call:
             )
         return value.strip()
 
+    def wanted(self, *, void: bool) -> Wanted:
+        return wanted_correction(
+            round_id=self.text("round_id"),
+            version=self.number("version"),
+            cards=None if void else self.body.get("cards"),
+        )
+
     def number(self, key: str) -> int:
         value = self.body.get(key)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10_000:
@@ -83,6 +96,35 @@ class _Call:
                 f"{key}_not_number", f"Give {key} as a whole number from 0 to 10000.", key=key
             )
         return value
+
+
+def wanted_correction(*, round_id: str, version: int, cards: Json) -> Wanted:
+    """Return the correction that a request asks for.
+
+    Args:
+        round_id: which round.
+        version: the version that stands.
+        cards: place, as `position/index`, to face; None: annul the round.
+
+    Raises:
+        MalformedError: `cards_not_mapping`, `unknown_card`.
+    """
+    if cards is None:
+        return Wanted(round_id=round_id, version=version, faces=None)
+    faces = []
+    if not isinstance(cards, Mapping) or len(cards) > CARDS_MAX:
+        raise _not_mapping()
+    for place, card in cards.items():
+        position, slash, index = str(place).rpartition("/")
+        if not slash or not index.isdecimal() or len(index) > 2 or not isinstance(card, str):
+            raise _not_mapping()
+        code = parse_piece(card).code
+        faces.append(CorrectedFace(position=position, index=int(index), card=code))
+    return Wanted(round_id=round_id, version=version, faces=tuple(faces))
+
+
+def _not_mapping() -> MalformedError:
+    return MalformedError("cards_not_mapping", 'Give cards as places and faces: {"P1/0": "4H"}.')
 
 
 def command_digest(actor: Actor, table: str, body: Mapping[str, Json]) -> str:
@@ -121,8 +163,7 @@ def builder(
         return make(job)
 
     def trail(job: Job, after: Live) -> None:
-        if actor.role is not Role.DEALER:
-            _write_trail(job, after, actor=actor, name=name, reason=str(body.get("reason", "")))
+        _write_trail(job, after, actor=actor, name=name, reason=str(body.get("reason", "")))
 
     return Prepared(id=_command_id(body), build=build, trail=trail)
 
@@ -146,6 +187,12 @@ def _command_id(body: Mapping[str, Json]) -> str:
 
 
 def _write_trail(job: Job, after: Live, *, actor: Actor, name: str, reason: str) -> None:
+    """Write an intervention's line; what a dealer does stands in the log alone."""
+    if actor.role is Role.DEALER:
+        return
+    if name in CORRECTIONS:
+        _write_correction(job, after, actor=actor, name=name)
+        return
     job.uow.trail.write(
         at_ms=job.now_ms,
         actor=actor,
@@ -154,6 +201,28 @@ def _write_trail(job: Job, after: Live, *, actor: Actor, name: str, reason: str)
         reason=reason,
         before=_facts(job.live),
         after=_facts(after),
+    )
+
+
+def _write_correction(job: Job, after: Live, *, actor: Actor, name: str) -> None:
+    """Write the line of a correction: its round and sums, not those of the round on the table."""
+    event = after.envelopes[-1]["body"]
+    before_minor = event["payouts_minor"] - event["paid_minor"] + event["taken_minor"]
+    job.uow.trail.write(
+        at_ms=job.now_ms,
+        actor=actor,
+        action=name,
+        subject=event["round_id"],
+        reason=event["reason"],
+        before={"version": event["version"] - 1, "payouts_minor": before_minor},
+        after={
+            "version": event["version"],
+            "payouts_minor": event["payouts_minor"],
+            "players": event["players"],
+            "paid_minor": event["paid_minor"],
+            "taken_minor": event["taken_minor"],
+            "owed_minor": event["owed_minor"],
+        },
     )
 
 
@@ -274,6 +343,13 @@ def _void_round(call: _Call) -> Build:
     return call.service.void(round_id=round_id, reason=call.text("reason"), by=call.actor.name)
 
 
+def _correct(call: _Call, *, void: bool) -> Build:
+    wanted = call.wanted(void=void)
+    if not void and wanted.faces is None:
+        raise _not_mapping()
+    return call.service.correct(wanted, reason=call.text("reason"), by=call.actor.name)
+
+
 def _release_held(call: _Call) -> Build:
     reason = call.text("reason")
     return lambda _: ReleaseHeld(by=call.actor.name, reason=reason)
@@ -326,6 +402,8 @@ COMMANDS: Mapping[str, _Spec] = {
     "stop": _Spec(_DEALER | _PIT, lambda call: lambda _: Stop(by=call.actor.name)),
     "close_shoe": _Spec(_DEALER | _PIT, _close_shoe),
     "void_round": _Spec(_PIT, _void_round),
+    "correct_round": _Spec(_PIT, lambda call: _correct(call, void=False)),
+    "void_settled": _Spec(_PIT, lambda call: _correct(call, void=True)),
     "release_held": _Spec(_PIT, _release_held),
     "resume": _Spec(_PIT, _resume),
     "free_seat": _Spec(_PIT, _free_seat),

@@ -5,15 +5,19 @@ from fractions import Fraction
 
 from studio.domain.commands import Command
 from studio.domain.errors import InvariantError, MalformedError
+from studio.domain.events import RoundCorrected
 from studio.domain.game import Json
+from studio.domain.view import corrected_view
 from studio.services.alarms import CARD_ALARMS, DEVICE_ALARMS, explained
+from studio.services.correcting import correction, preview_json, work_out
+from studio.services.evidence import event_json
 from studio.services.links import LinkWatch
 from studio.services.live import Live
 from studio.services.ports import Actor
 from studio.services.records import AlarmRow
 from studio.services.retry import again
 from studio.services.runner import Job, TableRunner
-from studio.services.table_commands import builder, command_digest
+from studio.services.table_commands import builder, command_digest, wanted_correction
 
 EVENTS_ANSWER_MAX = 2_000
 """A client further behind than this gets a snapshot."""
@@ -190,6 +194,28 @@ class TableService(TableRunner):
             uow.commit()
         return row
 
+    def preview_correction(self, round_id: str, *, version: int, cards: Json) -> dict[str, Json]:
+        """Return what a correction would do to results and money; writes nothing.
+
+        Args:
+            round_id: a settled round.
+            version: the version that stands.
+            cards: place to face as in the command; None: annul the round.
+
+        Raises:
+            MalformedError: `unknown_round`, `cards_not_mapping`, `unknown_card`.
+            RefusedError: as the command.
+        """
+        wanted = wanted_correction(round_id=round_id, version=version, cards=cards)
+        with self.units.read() as uow:
+            worked = work_out(self.tables, uow, wanted)
+            booked = uow.wagers.would_correct(
+                round_id,
+                version=worked.version,
+                nets=worked.resettled.nets if worked.resettled else None,
+            )
+        return preview_json(worked, booked)
+
     def round_record(self, round_id: str) -> dict[str, Json]:
         """Return a round as it stands in the log: its view and its events.
 
@@ -201,14 +227,25 @@ class TableService(TableRunner):
             if row is None or row.table not in self.tables.setups:
                 raise MalformedError("unknown_round", f"There is no round {round_id!r}.")
             live = self.tables.replayed(uow, row.table, row.epoch)
+            corrections = [
+                one
+                for one in uow.events.corrections(row.table, epoch=row.epoch)
+                if one.body["round_id"] == round_id
+            ]
         current: Mapping[str, Json] | None = None
         shown: Mapping[str, Json] | None = None
         events = []
         for envelope in live.envelopes:
-            current = envelope["patch"].get("round", current)
+            patched = envelope["patch"].get("round", current)
+            if patched is None or not patched["corrected"]:
+                current = patched
             if current is not None and current["id"] == round_id:
                 shown = current
-                events.append({key: envelope[key] for key in envelope if key != "patch"})
+                if envelope["kind"] != RoundCorrected.__name__:
+                    events.append({key: envelope[key] for key in envelope if key != "patch"})
+        if corrections and shown is not None:
+            shown = corrected_view(shown, correction(corrections[-1]))
+        events += [{"table": one.table, **event_json(one)} for one in corrections]
         return {
             "table": row.table,
             "game": row.game,

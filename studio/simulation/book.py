@@ -11,6 +11,7 @@ from fractions import Fraction
 from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.money import payout_minor
 from studio.domain.round import Phase
+from studio.services.correction_ports import BookCorrected, PayoutChange
 from studio.services.play_ports import Filled, PlayKind, PlayMoved
 from studio.services.ports import (
     Balance,
@@ -26,6 +27,7 @@ from studio.services.ports import (
     WagerRequest,
     Wagers,
 )
+from studio.simulation import correcting
 from studio.simulation.disk import BANK, CASH, Disk
 from studio.simulation.guards import Guard, Guards
 
@@ -37,6 +39,23 @@ _NOTHING = Balance(balance_minor=0, held_minor=0)
 
 def _refused(code: str, **details: int | str) -> RefusedError:
     return RefusedError(code, f"The book refuses: {code.replace('_', ' ')}.", **details)
+
+
+def _by_nets(nets: Mapping[str, Fraction]) -> Callable[[Wager], int]:
+    """Return what each wager is due by its bet's net."""
+
+    def due(wager: Wager) -> int:
+        if wager.bet not in nets:
+            raise InvariantError("bet_without_result", f"Bet {wager.bet} has no result.")
+        return payout_minor(
+            stake_minor=wager.stake_minor, hold_minor=wager.hold_minor, net=nets[wager.bet]
+        )
+
+    return due
+
+
+def _whole_hold(wager: Wager) -> int:
+    return wager.hold_minor
 
 
 class MemoryWagers(Wagers):
@@ -172,15 +191,33 @@ class MemoryWagers(Wagers):
 
     def settle(self, round_id: str, *, version: int, nets: Mapping[str, Fraction]) -> BookSettled:
         """See the port."""
-
-        def due(wager: Wager) -> int:
-            if wager.bet not in nets:
-                raise InvariantError("bet_without_result", f"Bet {wager.bet} has no result.")
-            return payout_minor(
-                stake_minor=wager.stake_minor, hold_minor=wager.hold_minor, net=nets[wager.bet]
-            )
-
+        due = _by_nets(nets)
         return self._end(round_id, version=version, kind=EndingKind.SETTLED, due=due)
+
+    def correct(
+        self, round_id: str, *, version: int, nets: Mapping[str, Fraction] | None
+    ) -> BookCorrected:
+        """See the port."""
+        return correcting.correct(
+            self._disk,
+            round_id,
+            version=version,
+            kind=EndingKind.REFUNDED if nets is None else EndingKind.SETTLED,
+            due=_whole_hold if nets is None else _by_nets(nets),
+            guards=self._guards,
+            hook=self._hook,
+        )
+
+    def would_correct(
+        self, round_id: str, *, version: int, nets: Mapping[str, Fraction] | None
+    ) -> BookCorrected:
+        """See the port."""
+        due = _whole_hold if nets is None else _by_nets(nets)
+        return correcting.would_correct(self._disk, round_id, version=version, due=due)
+
+    def payout_changes(self, round_id: str, *, version: int) -> Mapping[int, PayoutChange]:
+        """See the port."""
+        return correcting.payout_changes(self._disk, round_id, version=version)
 
     def refund(self, round_id: str, *, version: int) -> BookSettled:
         """See the port."""

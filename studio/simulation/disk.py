@@ -21,7 +21,7 @@ class Entry:
 
     transfer: int
     account: str
-    """`wallet 101`, `held 101`, `bank` or `cash`."""
+    """`wallet 101`, `held 101`, `owed 101`, `bank` or `cash`."""
     amount_minor: int
 
 
@@ -74,6 +74,8 @@ class Disk:
     leases: dict[str, Lease] = field(default_factory=dict)
     lease_changes: list[LeaseChange] = field(default_factory=list)
     transfers: int = 0
+    corrections: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    """By round and version: where in the log of its table the correction lies."""
     _journal: list[Undo] = field(default_factory=list)
 
     def begin(self) -> None:
@@ -122,9 +124,18 @@ class Disk:
                 line = Entry(transfer=transfer, account=name, amount_minor=amount_minor)
                 self.add(self.entries, line)
         have = self.balances.get(player_id, Balance(balance_minor=0, held_minor=0))
-        after = Balance(
-            balance_minor=have.balance_minor + free_minor, held_minor=have.held_minor + held_minor
+        after = replace(
+            have,
+            balance_minor=have.balance_minor + free_minor,
+            held_minor=have.held_minor + held_minor,
         )
+        self.set_item(self.balances, player_id, after)
+
+    def owe(self, transfer: int, player_id: int, minor: int) -> None:
+        """Let a player owe more; the wallet was lent as much in the same transfer."""
+        self.post(transfer, f"owed {player_id}", -minor)
+        have = self.balances[player_id]
+        after = replace(have, owed_minor=have.owed_minor + minor)
         self.set_item(self.balances, player_id, after)
 
     def post(self, transfer: int, account: str, amount_minor: int) -> None:
@@ -144,7 +155,7 @@ class Disk:
             [
                 sorted(self.positions.items()),
                 sorted(
-                    (player, have.balance_minor, have.held_minor)
+                    (player, have.balance_minor, have.held_minor, have.owed_minor)
                     for player, have in self.balances.items()
                 ),
             ]

@@ -15,6 +15,7 @@ SUPERVISORS = (
     Actor(id=20, name="Mori", role=Role.PIT_SUPERVISOR),
     Actor(id=21, name="Kato", role=Role.PIT_SUPERVISOR),
 )
+ADMINISTRATOR = Actor(id=30, name="Ito", role=Role.ADMINISTRATOR)
 PLAYERS = tuple(
     Actor(id=number, name=f"Player {number}", role=Role.PLAYER) for number in (101, 102, 103)
 )

@@ -24,6 +24,8 @@ class Guard(StrEnum):
     """A wager ends once in a settlement version."""
     DEPOSIT_REFUND = "deposit_refund"
     """A void gives back stake and deposit."""
+    REVERSAL = "reversal"
+    """A correction takes back what was paid before it pays anew."""
     HOLD = "hold"
     """A hand that can lose 2:1 has its deposit held."""
     BALANCE = "balance"

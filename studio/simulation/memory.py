@@ -20,7 +20,6 @@ from studio.services.ports import (
     DeckSets,
     EventLog,
     Reports,
-    RoundRow,
     Rounds,
     StoredEvent,
     Trail,
@@ -33,6 +32,7 @@ from studio.simulation.absent import NoPictures, NothingDisabled, NotSimulated
 from studio.simulation.book import Hook, MemoryLedger, MemoryWagers
 from studio.simulation.disk import Disk, Lease, LeaseChange
 from studio.simulation.guards import Guard, Guards
+from studio.simulation.rounds import MemoryRounds
 
 
 class MemoryEventLog(EventLog):
@@ -82,38 +82,15 @@ class MemoryEventLog(EventLog):
             found.append([str(sealed["card"]) for sealed in drawn if sealed is not None])
         return [faces for faces in found if faces]
 
-
-class MemoryRounds(Rounds):
-    """The rows of the rounds."""
-
-    def __init__(self, disk: Disk, *, hook: Hook) -> None:
-        self._disk = disk
-        self._hook = hook
-
-    def insert(self, row: RoundRow) -> None:
+    def corrections(self, table: str, *, epoch: int) -> Sequence[StoredEvent]:
         """See the port."""
-        self._hook("insert_round")
-        assert row.id not in self._disk.rounds
-        self._disk.set_item(self._disk.rounds, row.id, row)
-
-    def update_phase(self, round_id: str, phase: str, *, settlement_version: int) -> None:
-        """See the port."""
-        self._hook("update_phase")
-        row = self._disk.rounds.get(round_id)
-        if row is None:
-            raise InvariantError("unknown_round", f"There is no round {round_id}.")
-        changed = replace(row, phase=str(phase), settlement_version=settlement_version)
-        self._disk.set_item(self._disk.rounds, round_id, changed)
-
-    def get(self, round_id: str) -> RoundRow | None:
-        """See the port."""
-        return self._disk.rounds.get(round_id)
-
-    def recent(self, table: str | None, *, limit: int, before_ms: int | None) -> Sequence[RoundRow]:
-        """See the port."""
-        rows = [row for row in self._disk.rounds.values() if table in (None, row.table)]
-        rows.sort(key=lambda row: (row.opened_ms, row.id), reverse=True)
-        return [row for row in rows if before_ms is None or row.opened_ms < before_ms][:limit]
+        disk = self._disk
+        places = sorted(
+            place
+            for (round_id, _), place in disk.corrections.items()
+            if (disk.rounds[round_id].table, disk.rounds[round_id].epoch) == (table, epoch)
+        )
+        return [disk.logs[table, at][seq - 1] for at, seq in places]
 
 
 class MemoryDeckSets(DeckSets):

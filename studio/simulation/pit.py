@@ -1,16 +1,24 @@
 """Two supervisors who answer what calls them, at times both at once, and at times for no reason."""
 
+from collections.abc import Mapping, Sequence
+
+from studio.domain.cards import ALL_CARDS
 from studio.domain.game import Json
+from studio.domain.round import Phase
 from studio.domain.table import Stage, TableState
-from studio.services.ports import Actor
+from studio.services.ports import Actor, RoundRow
 from studio.simulation.chance import Chance
 from studio.simulation.dealing import Dealer
 from studio.simulation.floor import SUPERVISORS
 from studio.simulation.network import Network
+from studio.simulation.server import Server
 
 VOID_ONE_IN = 60
 LOCK_ONE_IN = 150
 FREE_SEAT_ONE_IN = 150
+CORRECT_ONE_IN = 3
+ROUNDS_BACK = 6
+"""So many latest rounds are looked at for one to correct."""
 
 
 class Pit:
@@ -35,6 +43,9 @@ class Pit:
             self._send(*self._pending)
             return
         wanted = self._wanted(state)
+        if not self.careful and self._chance.one_in(CORRECT_ONE_IN):
+            self.correct()
+            return
         if wanted is None and not self.careful:
             wanted = self._whim(state)
         if wanted is not None:
@@ -52,6 +63,44 @@ class Pit:
             lambda to: to.tables.execute(actor, self.table, body), same_again=True
         )
         self._pending = None if answer.arrived else (actor, body)
+
+    def correct(self) -> None:
+        """Annul a round that has ended, or exchange cards of it; at times it is refused."""
+        chance = self._chance
+        rows = self._network.ask(self._latest).value or ()
+        if not chance.one_in(5):
+            rows = [row for row in rows if row.phase == Phase.SETTLED or row.settlement_version > 1]
+        if not rows:
+            return
+        row = chance.choice(rows)
+        wanted: dict[str, Json] = {"round_id": row.id, "version": row.settlement_version}
+        if chance.one_in(3):
+            self._command("void_settled", wanted)
+            return
+        record = self._network.ask(lambda to: to.tables.round_record(row.id)).value
+        cards = self._exchanged(record["round"]["reveals"]) if record else {}
+        preview = self._network.ask(
+            lambda to: to.tables.preview_correction(
+                row.id, version=row.settlement_version, cards=cards
+            )
+        )
+        if preview.value is not None or chance.one_in(5):
+            self._command("correct_round", {**wanted, "cards": cards})
+
+    def _latest(self, to: Server) -> Sequence[RoundRow]:
+        with to.units.read() as unit:
+            return unit.rounds.recent(self.table, limit=ROUNDS_BACK, before_ms=None)
+
+    def _exchanged(self, reveals: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+        """Return two cards of a round in each other's place, or one that is another."""
+        chance = self._chance
+        if len(reveals) < 2 or chance.one_in(8):
+            return {f"P/{chance.number(0, 2)}": chance.choice(ALL_CARDS).code}
+        first, second = chance.shuffled(reveals)[:2]
+        return {
+            f"{at['position']}/{at['index']}": card["card"]
+            for at, card in ((first, second), (second, first))
+        }
 
     def _wanted(self, state: TableState) -> tuple[str, dict[str, Json]] | None:
         cards = self._dealer.cards

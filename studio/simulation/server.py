@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from studio.domain.game import Json
 from studio.games import GAMES, by_code
+from studio.services.cash import CashService
 from studio.services.clockwork import Clockwork
 from studio.services.devices import DeviceService
 from studio.services.links import LinkWatch
@@ -128,6 +129,7 @@ class Server:
         self.links = LinkWatch(runner=self.tables, clock=self._clock)
         self.devices = DeviceService(runner=self.tables, links=self.links, randomness=self._chance)
         self.clockwork = Clockwork(runner=self.tables, links=self.links)
+        self.cash = CashService(units=units, publisher=bus)
         self.wagers = WagerService(units=units, setups=setups, games=games, publisher=bus)
 
     def _statement(self, name: str) -> None:

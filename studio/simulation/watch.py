@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from studio.domain.cards import ALL_CARDS
-from studio.domain.events import RoundSettled, RoundVoided, from_body
+from studio.domain.events import RoundCorrected, RoundSettled, RoundVoided, from_body
 from studio.domain.game import Json
 from studio.domain.log import canonical, event_hash
 from studio.domain.money import payout_minor
@@ -17,7 +17,7 @@ from studio.games import GAMES, by_code
 from studio.services.live import Live, advance, fresh
 from studio.services.ports import EndingKind, StoredEvent, Wager
 from studio.services.setup import TableSetup
-from studio.simulation.disk import Disk, LeaseChange
+from studio.simulation.disk import CASH, Disk, LeaseChange
 from studio.simulation.floor import MANIFEST
 from studio.simulation.network import ViolationError
 from studio.simulation.server import Bus, Server
@@ -36,6 +36,9 @@ class Watch:
         self.shadows = {code: fresh(setup, games[setup.game]) for code, setup in setups.items()}
         """Each table folded from its log by nobody but this."""
         self._sums: dict[str, int] = {}
+        self._cash: set[int] = set()
+        self._came_in: dict[str, int] = {}
+        """Cash by wallet."""
         self._entries_seen = 0
         self._sealed: dict[str, dict[int, str]] = {code: {} for code in setups}
         """By table: serial -> nonce of cards that nobody may know yet."""
@@ -44,6 +47,7 @@ class Watch:
         self._leases_seen = 0
         self._done: set[object] = set()
         self.rounds = 0
+        self.corrections = 0
         self.events = 0
 
     def look(self, servers: list[Server | None]) -> None:
@@ -69,20 +73,55 @@ class Watch:
         for entry in new:
             sums[entry.transfer] = sums.get(entry.transfer, 0) + entry.amount_minor
             self._sums[entry.account] = self._sums.get(entry.account, 0) + entry.amount_minor
+            if entry.account == CASH:
+                self._cash.add(entry.transfer)
             touched.add(entry.account)
+        for entry in new:
+            if entry.transfer in self._cash and entry.account != CASH:
+                self._came_in[entry.account] = (
+                    self._came_in.get(entry.account, 0) + entry.amount_minor
+                )
         for transfer, total in sums.items():
             if total:
                 raise ViolationError("ledger_sum", f"Transfer {transfer} sums to {total}, not 0.")
         for account in touched:
-            kind, _, player = account.partition(" ")
-            if not player:
-                continue
-            if self._sums[account] < 0:
-                raise ViolationError("balance_negative", f"{account}: {self._sums[account]}.")
-            balance = self._disk.balances[int(player)]
-            stored = balance.balance_minor if kind == "wallet" else balance.held_minor
-            if stored != self._sums[account]:
-                raise ViolationError("balance_differs", f"{account}: {stored} is stored.")
+            self._need_balance(account)
+
+    def _need_balance(self, account: str) -> None:
+        """A player's account is never below 0 and folded right; what is owed is never above."""
+        kind, _, player = account.partition(" ")
+        if not player:
+            return
+        if kind == "owed":
+            self._need_owed(int(player))
+            return
+        if self._sums[account] < 0:
+            raise ViolationError("balance_negative", f"{account}: {self._sums[account]}.")
+        balance = self._disk.balances[int(player)]
+        stored = balance.balance_minor if kind == "wallet" else balance.held_minor
+        if stored != self._sums[account]:
+            raise ViolationError("balance_differs", f"{account}: {stored} is stored.")
+
+    def _need_owed(self, player_id: int) -> None:
+        """What a player owes is what the account says, and no money of the house's."""
+        owed_minor = self._disk.balances[player_id].owed_minor
+        if owed_minor < 0 or owed_minor != -self._sums[f"owed {player_id}"]:
+            raise ViolationError("owed_differs", f"Player {player_id}: {owed_minor} is stored.")
+
+    def _need_all_back(self) -> None:
+        """What everybody has is what came in, and what the wagers brought that have ended."""
+        brought: dict[int, int] = dict.fromkeys(self._disk.balances, 0)
+        for wager in self._disk.wagers.values():
+            if wager.ending is not None:
+                brought[wager.player_id] += wager.ending.payout_minor - wager.hold_minor
+        for player_id, minor in brought.items():
+            have = self._disk.balances[player_id]
+            all_minor = have.balance_minor + have.held_minor - have.owed_minor
+            due_minor = self._came_in.get(f"wallet {player_id}", 0) + minor
+            if all_minor != due_minor:
+                raise ViolationError(
+                    "balance_not_restored", f"Player {player_id}: {all_minor}, due {due_minor}."
+                )
 
     def _once(self) -> None:
         disk = self._disk
@@ -152,6 +191,11 @@ class Watch:
         if isinstance(event, RoundSettled | RoundVoided):
             self.rounds += 1
             self._settled(event)
+        elif isinstance(event, RoundCorrected):
+            self.corrections += 1
+            self._need_first((event.round_id, event.version), "version_twice")
+            self._settled(event)
+            self._need_all_back()
         return live
 
     def _note_cards(self, stored: StoredEvent) -> None:
@@ -165,10 +209,12 @@ class Watch:
 
     # Results -----------------------------------------------------------------------------------
 
-    def _settled(self, event: RoundSettled | RoundVoided) -> None:
+    def _settled(self, event: RoundSettled | RoundVoided | RoundCorrected) -> None:
         """Hold each wager's ending against the result that was published."""
         disk, nets = self._disk, None
-        if isinstance(event, RoundSettled):
+        if not isinstance(event, RoundVoided) and not (
+            isinstance(event, RoundCorrected) and event.void
+        ):
             nets = {result.bet: Fraction(result.net) for result in event.results}
         count = paid_minor = 0
         for id in disk.books.get(event.round_id, ()):
@@ -229,7 +275,7 @@ class Watch:
                 raise ViolationError("live_differs", f"{code}: {server.name} holds another state.")
 
 
-_ENDS = frozenset({"RoundSettled", "RoundVoided"})
+_ENDS = frozenset({"RoundSettled", "RoundVoided", "RoundCorrected"})
 
 _FACES = {serial: ALL_CARDS[number - 1].code for serial, number in MANIFEST.items()}
 

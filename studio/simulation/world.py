@@ -11,6 +11,7 @@ from studio.simulation.chance import Chance
 from studio.simulation.dealing import Dealer, Scanner
 from studio.simulation.disk import Disk
 from studio.simulation.floor import (
+    ADMINISTRATOR,
     CASH_MINOR,
     DEALERS,
     DECK_SETS,
@@ -31,6 +32,7 @@ SERVERS = 2
 STEPS = 400
 CALM_STEPS_MAX = 3_000
 """So long the studio may take to come to rest once nothing goes wrong any more."""
+CORRECTIONS_AT_REST = 3
 TRACE_LINES = 40
 STATEMENTS_TO_DEATH_MAX = 40
 CLOCK_JUMP_MS = 3_600_000
@@ -195,6 +197,19 @@ class World:
             if server is not None:
                 server.links.beat(code, link)
 
+    def cash_out(self) -> None:
+        """Let a player take money home: what is taken back later may not be there."""
+        player = self.chance.choice(PLAYERS)
+        have = self.disk.balances[player.id].balance_minor
+        if not have:
+            return
+        id, minor = self.chance.uuid(), -self.chance.number(1, have)
+        self.network.ask(
+            lambda to: to.cash.move(
+                ADMINISTRATOR, id=id, player_id=player.id, amount_minor=minor, reason="going home"
+            )
+        )
+
     def cut(self) -> None:
         """Cut a link, or mend all of them."""
         code = self._table()
@@ -253,7 +268,16 @@ class World:
             self.watch.look(self.servers)
         else:
             raise ViolationError("never_at_rest", "A round does not come to its end.")
+        self._correct_at_rest()
         self._close_books()
+
+    def _correct_at_rest(self) -> None:
+        """Few rounds have ended before: most corrections are made now."""
+        for pit in self.pits.values():
+            for _ in range(CORRECTIONS_AT_REST):
+                pit.correct()
+                self._tell()
+                self.watch.look(self.servers)
 
     def _idle(self, code: str) -> bool:
         current = self.watch.shadows[code].state.round
@@ -303,6 +327,7 @@ _ACTIONS: dict[str, _Action] = {
     "cut": (2, World.cut),
     "kill": (3, World.kill),
     "jump": (1, World.jump),
+    "cash": (2, World.cash_out),
 }
 """What may happen, and how often in comparison."""
 
@@ -322,6 +347,7 @@ def run_seed(seed: int, *, steps: int = STEPS, guards: Guards | None = None) -> 
     outcome.counts = Counter(
         steps=sum(world.counts.values()),
         rounds=world.watch.rounds,
+        corrections=world.watch.corrections,
         events=world.watch.events,
         wagers=len(world.disk.wagers),
         reports=len(world.disk.reports_taken),

@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, case, func, litera
 
 from studio.services.inspection import FAULTS_PER_CHECK_MAX, Endings, Fault, Inspection
 from studio.services.ports import ClosedBook, EndingKind, RoundRow, StoredEvent
-from studio.store import audit_club, audit_money, audit_pictures, book
+from studio.store import audit_club, audit_corrections, audit_money, audit_pictures, book
 from studio.store.events import SqlEventLog, events_of, stored_event
 from studio.store.forfeits import without_stake_if_forfeited
 from studio.store.pit import SqlDeckSets
@@ -55,6 +55,14 @@ class SqlInspection(Inspection):
         return self._connection.execute(
             select(func.count()).select_from(round_).where(round_.c.table_code == table)
         ).scalar_one()
+
+    def corrections(self, table: str, epoch: int) -> Sequence[StoredEvent]:
+        """See the port."""
+        return SqlEventLog(self._connection).corrections(table, epoch=epoch)
+
+    def epoch_events(self, table: str, epoch: int) -> Sequence[StoredEvent]:
+        """See the port."""
+        return SqlEventLog(self._connection).read(table, epoch=epoch, after_seq=0)
 
     def manifest(self, deck_set: int) -> Mapping[int, int] | None:
         """See the port."""
@@ -104,6 +112,7 @@ class SqlInspection(Inspection):
     def money(self) -> Iterator[Fault]:
         """See the port."""
         yield from audit_money.faults(self._connection)
+        yield from audit_corrections.faults(self._connection)
         yield from audit_club.faults(self._connection)
         yield from audit_pictures.faults(self._connection)
 

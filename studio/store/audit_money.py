@@ -49,12 +49,15 @@ from studio.store.tables import (
 Query: TypeAlias = Select[*tuple[Any, ...]]
 """Selects two columns: where the fault is, and a figure that says more."""
 
+VERSION_ENDED = 1
+"""The first version in which a wager may end."""
+
 OVER = (Phase.SETTLED.value, Phase.VOID.value)
 NEVER_EMPTY = (TransferKind.HOLD, TransferKind.CASH, TransferKind.PURSE, TransferKind.SHOP)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Check:
+class Check:
     """One kind of fault: `query` selects where it is and a number that says more."""
 
     code: str
@@ -62,16 +65,18 @@ class _Check:
     what: str
     query: Query
 
+    def run(self, connection: Connection, *, limit: int) -> Iterator[Fault]:
+        """Yield at most `limit` places of the fault."""
+        for where, detail in connection.execute(self.query.limit(limit)).all():
+            yield Fault(
+                code=self.code, where=self.where.format(where), what=self.what.format(detail)
+            )
+
 
 def faults(connection: Connection) -> Iterator[Fault]:
     """Run every check; name at most FAULTS_PER_CHECK_MAX places each."""
     for check in CHECKS:
-        for where, detail in connection.execute(check.query.limit(FAULTS_PER_CHECK_MAX)).all():
-            yield Fault(
-                code=check.code,
-                where=check.where.format(where),
-                what=check.what.format(detail),
-            )
+        yield from check.run(connection, limit=FAULTS_PER_CHECK_MAX)
 
 
 def _ledger_sum() -> Query:
@@ -230,7 +235,14 @@ def _ending_lines() -> Query:
         wager_ending.c.version,
         held_minor=-wager.c.hold_minor,
         wallet_minor=wager_ending.c.payout_minor,
-        source=wager.join(wager_ending, wager_ending.c.wager_number == wager.c.number),
+        # Later versions are corrections, with lines of their own.
+        source=wager.join(
+            wager_ending,
+            and_(
+                wager_ending.c.wager_number == wager.c.number,
+                wager_ending.c.version == VERSION_ENDED,
+            ),
+        ),
     )
 
 
@@ -363,115 +375,115 @@ def _decks() -> Query:
 
 
 CHECKS = (
-    _Check(
+    Check(
         code="ledger_sum",
         where="ledger of {} entries",
         what="All entries sum to {}, not to 0.",
         query=_ledger_sum(),
     ),
-    _Check(
+    Check(
         code="transfer_unbalanced",
         where="transfer {}",
         what="Its entries sum to {}, not to 0.",
         query=_unbalanced(),
     ),
-    _Check(
+    Check(
         code="transfer_empty",
         where="transfer {}",
         what="Nothing was booked for it (made at {}).",
         query=_empty_transfer(),
     ),
-    _Check(
+    Check(
         code="entry_dangling",
         where="transfer {}",
         what="An entry of it names transfer {} or an account that is not there.",
         query=_dangling(),
     ),
-    _Check(
+    Check(
         code="balance_differs",
         where="player {}",
         what="The entries of the wallet sum to {}; the stored balance differs.",
         query=_balances(AccountKind.WALLET),
     ),
-    _Check(
+    Check(
         code="held_differs",
         where="player {}",
         what="The entries of what is held sum to {}; the stored figure differs.",
         query=_balances(AccountKind.HELD),
     ),
-    _Check(
+    Check(
         code="wager_ended_twice",
         where="wager {}",
         what="It was taken back and ended again in version {}.",
         query=_ended_twice(),
     ),
-    _Check(
+    Check(
         code="wager_unsettled",
         where="wager {}",
         what="Its round is over, but {} minor units are still held for it.",
         query=_unsettled(),
     ),
-    _Check(
+    Check(
         code="wager_ended_early",
         where="wager {}",
         what="It ended with {} minor units while its round was still running.",
         query=_ended_early(),
     ),
-    _Check(
+    Check(
         code="ending_dangling",
         where="wager number {}",
         what="An ending with {} minor units belongs to no wager or no transfer.",
         query=_ending_of_nothing(),
     ),
-    _Check(
+    Check(
         code="hold_differs",
         where="wager {}",
         what="The entries that reserved its hold are not the hold ({} were held).",
         query=_hold_lines(),
     ),
-    _Check(
+    Check(
         code="ending_differs",
         where="wager {}",
         what="The entries of its ending are not its ending ({} left what is held).",
         query=_ending_lines(),
     ),
-    _Check(
+    Check(
         code="undone_differs",
         where="wager {}",
         what="It was taken back, but {} minor units came back instead of the hold.",
         query=_undone_whole(),
     ),
-    _Check(
+    Check(
         code="accepted_untimely",
         where="wager {}",
         what="It was accepted at {}, outside its round's window.",
         query=_untimely(),
     ),
-    _Check(
+    Check(
         code="stake_quota_differs",
         where="round {}",
         what="Stakes of {} stand; the shares of the table limit say otherwise.",
         query=_quotas(),
     ),
-    _Check(
+    Check(
         code="play_transfer_differs",
         where="transfer {}",
         what="Purse and shop move between a wallet and the play account; {} moved in this one.",
         query=_play_lines(),
     ),
-    _Check(
+    Check(
         code="forfeit_dangling",
         where="wager number {}",
         what="It is noted as forfeited in round {}, but was no wager there of the room's players.",
         query=_forfeit_of_nothing(),
     ),
-    _Check(
+    Check(
         code="forfeit_paid",
         where="wager {}",
         what="It was forfeited, but {} minor units came back.",
         query=_forfeit_paid(),
     ),
-    _Check(
+    Check(
         code="deck_set_uneven",
         where="deck set {}",
         what="Card {} is not there once a deck.",

@@ -25,16 +25,25 @@ LATEST = and_(
     ),
 )
 """Condition of a join: the ending that stands."""
+_before = wager_ending.alias("before")
 _WAGERS = (
     select(
         wager,
         wager_ending.c.kind,
         wager_ending.c.version,
         wager_ending.c.payout_minor,
+        _before.c.payout_minor.label("before_minor"),
         forfeited.label("forfeited"),
     )
     .select_from(wager)
     .outerjoin(wager_ending, LATEST)
+    .outerjoin(
+        _before,
+        and_(
+            _before.c.wager_number == wager_ending.c.wager_number,
+            _before.c.version == wager_ending.c.version - 1,
+        ),
+    )
 )
 _BY_ID = _WAGERS.where(wager.c.id == bindparam("wager_id", type_=Uuid(as_uuid=False)))
 
@@ -52,7 +61,10 @@ def wager_of(row: Row[Any]) -> Wager:
     ending = None
     if row.kind is not None:
         ending = Ending(
-            kind=EndingKind(row.kind), version=row.version, payout_minor=row.payout_minor
+            kind=EndingKind(row.kind),
+            version=row.version,
+            payout_minor=row.payout_minor,
+            before_minor=row.before_minor,
         )
     return Wager(
         id=row.id,

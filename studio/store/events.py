@@ -25,7 +25,8 @@ from studio.domain.errors import InvariantError
 from studio.domain.game import Json
 from studio.domain.log import GENESIS_HASH, canonical
 from studio.services.ports import EventLog, StoredEvent
-from studio.store.tables import event, sealed_card, table_log
+from studio.store.correction_tables import round_correction
+from studio.store.tables import event, round_, sealed_card, table_log
 
 _NEW_LOG = {"table_code": bindparam("code"), "epoch": 0, "seq": 0, "hash": GENESIS_HASH}
 _OPEN_LOG: Mapping[str, Any] = {
@@ -67,6 +68,21 @@ _EVENTS = (
 def events_of(table: str) -> Select[Any]:
     """Return the query for a table's whole log, in order."""
     return _EVENTS.where(event.c.table_code == table)
+
+
+def corrections_of(table: str, *, epoch: int) -> Select[Any]:
+    """Return the query for the corrections of one shoe's rounds, in the order of the log."""
+    noted = and_(
+        round_correction.c.table_code == event.c.table_code,
+        round_correction.c.epoch == event.c.epoch,
+        round_correction.c.seq == event.c.seq,
+    )
+    return (
+        events_of(table)
+        .join(round_correction, noted)
+        .join(round_, round_.c.id == round_correction.c.round_id)
+        .where(round_.c.epoch == epoch)
+    )
 
 
 def stored_event(row: Row[Any]) -> StoredEvent:
@@ -146,6 +162,11 @@ class SqlEventLog(EventLog):
         if event_.sealed is not None:
             sealed = {key: event_.sealed[key] for key in ("card", "serial", "nonce")}
             self._connection.execute(insert(sealed_card), {**place, **sealed})
+
+    def corrections(self, table: str, *, epoch: int) -> Sequence[StoredEvent]:
+        """See the port."""
+        wanted = corrections_of(table, epoch=epoch)
+        return [stored_event(row) for row in self._connection.execute(wanted)]
 
     def orders(self, table: str, *, before_epoch: int, shoes: int) -> Sequence[Sequence[str]]:
         """See the port."""

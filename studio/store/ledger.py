@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     BindParameter,
     ColumnElement,
     Connection,
+    Row,
+    Select,
     bindparam,
+    func,
     insert,
     select,
     update,
@@ -19,6 +23,7 @@ from studio.services.play_ports import Filled, PlayKind, PlayMoved
 from studio.services.ports import Balance, Cashed, Ledger
 from studio.services.retry import TryAgainError
 from studio.store.clock import UnitClock
+from studio.store.correction_tables import player_owed
 from studio.store.rows import insert_new
 from studio.store.sums import total
 from studio.store.tables import (
@@ -50,9 +55,13 @@ VERSION_PLACED = 0
 _PLAYER: BindParameter[int] = bindparam("player", type_=BigInteger)
 _FREE: BindParameter[int] = bindparam("free_minor", type_=BigInteger)
 _HELD: BindParameter[int] = bindparam("held_minor_change", type_=BigInteger)
-_BALANCE = select(player_balance.c.balance_minor, player_balance.c.held_minor).where(
-    player_balance.c.player_id == _PLAYER
-)
+_BALANCES: Select[Any] = select(
+    player_balance.c.player_id,
+    player_balance.c.balance_minor,
+    player_balance.c.held_minor,
+    func.coalesce(player_owed.c.owed_minor, 0).label("owed_minor"),
+).outerjoin(player_owed, player_owed.c.player_id == player_balance.c.player_id)
+_BALANCE = _BALANCES.where(player_balance.c.player_id == _PLAYER)
 _LOCK_PLAYER = select(player_balance).where(player_balance.c.player_id == _PLAYER).with_for_update()
 _MOVE = (
     update(player_balance)
@@ -131,7 +140,13 @@ def player_balance_of(connection: Connection, player_id: int) -> Balance:
     row = connection.execute(_BALANCE, {"player": player_id}).first()
     if row is None:
         return Balance(balance_minor=0, held_minor=0)
-    return Balance(balance_minor=row.balance_minor, held_minor=row.held_minor)
+    return _balance(row)
+
+
+def _balance(row: Row[Any]) -> Balance:
+    return Balance(
+        balance_minor=row.balance_minor, held_minor=row.held_minor, owed_minor=row.owed_minor
+    )
 
 
 def lock_player(connection: Connection, player_id: int) -> LockedPlayer | None:
@@ -192,13 +207,8 @@ class SqlLedger(Ledger):
     def balances_of_round(self, round_id: str) -> Mapping[int, Balance]:
         """See the port."""
         players = select(wager.c.player_id).where(wager.c.round_id == round_id)
-        rows = self._connection.execute(
-            select(player_balance).where(player_balance.c.player_id.in_(players))
-        )
-        return {
-            row.player_id: Balance(balance_minor=row.balance_minor, held_minor=row.held_minor)
-            for row in rows
-        }
+        rows = self._connection.execute(_BALANCES.where(player_balance.c.player_id.in_(players)))
+        return {row.player_id: _balance(row) for row in rows}
 
     def cash(self, *, id: str, player_id: int, amount_minor: int, reason: str, by: int) -> Cashed:
         """See the port."""

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, insert, literal, select, update
 
 from studio.domain.errors import InvariantError
 from studio.services.ports import RoundRow, Rounds
+from studio.store.correction_tables import round_correction
 from studio.store.tables import round_, stake_quota
 
 SHARDS_POSTGRESQL = 16
@@ -87,6 +88,14 @@ class SqlRounds(Rounds):
         )
         if changed.rowcount != 1:
             raise InvariantError("unknown_round", f"There is no round {round_id}.")
+
+    def note_correction(self, round_id: str, *, version: int, epoch: int, seq: int) -> None:
+        """See the port."""
+        place = select(
+            round_.c.id, literal(version), round_.c.table_code, literal(epoch), literal(seq)
+        ).where(round_.c.id == round_id)
+        names = ["round_id", "version", "table_code", "epoch", "seq"]
+        self._connection.execute(insert(round_correction).from_select(names, place))
 
     def get(self, round_id: str) -> RoundRow | None:
         """See the port."""

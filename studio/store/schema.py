@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, text
 from studio.domain.errors import MalformedError
 from studio.store import (  # they fill the catalogue
     club_tables,  # noqa: F401
+    correction_tables,  # noqa: F401
     people_tables,  # noqa: F401
     picture_tables,  # noqa: F401
     play_tables,  # noqa: F401

@@ -117,14 +117,14 @@ def settle(
     nets: Mapping[str, Fraction],
 ) -> BookSettled:
     """End every open wager by its bet's net, a forfeited one by nothing; see the port."""
-    _lock_round(connection, round_id)
+    lock_round(connection, round_id)
     try:
-        payout = _payout(nets)
+        payout = payout_formula(nets)
         if any_in_round(connection, round_id):
             payout = without_stake_if_forfeited(payout)
         sums = _work_out(connection, round_id, payout=payout)
     except DataError as error:
-        raise _too_large(round_id) from error
+        raise too_large(round_id) from error
     if sums.with_result != sums.count:
         raise _without_result(connection, round_id)
     _need_64_bits(connection, round_id, sums, nets)
@@ -143,7 +143,7 @@ def refund(
     connection: Connection, clock: UnitClock, house: HouseAccounts, *, round_id: str, version: int
 ) -> BookSettled:
     """Give every open wager its whole hold back; see the port `Wagers.refund`."""
-    _lock_round(connection, round_id)
+    lock_round(connection, round_id)
     sums = _work_out(connection, round_id, payout=wager.c.hold_minor)
     return _end(
         connection,
@@ -172,7 +172,7 @@ def factor_table(nets: Mapping[str, Fraction]) -> FromClause:
 # What is due -----------------------------------------------------------------------------------
 
 
-def _lock_round(connection: Connection, round_id: str) -> None:
+def lock_round(connection: Connection, round_id: str) -> None:
     """Wait until no wager of the round is in flight."""
     locked = connection.execute(
         select(round_.c.id).where(round_.c.id == round_id).with_for_update()
@@ -181,7 +181,7 @@ def _lock_round(connection: Connection, round_id: str) -> None:
         raise InvariantError("unknown_round", f"There is no round {round_id}.", round_id=round_id)
 
 
-def _payout(nets: Mapping[str, Fraction]) -> ColumnElement[int]:
+def payout_formula(nets: Mapping[str, Fraction]) -> ColumnElement[int]:
     """Return the payout formula, one branch a bet: no table to look up a hundred thousand times."""
 
     def of_bet(net: Fraction) -> ColumnElement[int]:
@@ -283,7 +283,7 @@ def _need_64_bits(
     Python integer: what passes here can't have overflowed in SQLite, which would go on with a
     rounded number. PostgreSQL stops by itself.
     """
-    if all(_fits(sums.hold_max_minor, sums.stake_max_minor, net) for net in nets.values()):
+    if all(fits(sums.hold_max_minor, sums.stake_max_minor, net) for net in nets.values()):
         return
     by_bet = connection.execute(
         select(due.c.bet, func.max(due.c.hold_minor), func.max(due.c.stake_minor))
@@ -291,15 +291,17 @@ def _need_64_bits(
         .order_by(due.c.bet)
     )
     for bet, hold_minor, stake_minor in by_bet.all():
-        if not _fits(hold_minor, stake_minor, nets[bet]):
-            raise _too_large(round_id, bet=bet)
+        if not fits(hold_minor, stake_minor, nets[bet]):
+            raise too_large(round_id, bet=bet)
 
 
-def _fits(hold_minor: int, stake_minor: int, net: Fraction) -> bool:
+def fits(hold_minor: int, stake_minor: int, net: Fraction) -> bool:
+    """Return whether the payout formula stays within 64 bits."""
     return hold_minor * net.denominator + stake_minor * abs(net.numerator) <= INTEGER_MAX
 
 
-def _too_large(round_id: str, *, bet: str | None = None) -> InvariantError:
+def too_large(round_id: str, *, bet: str | None = None) -> InvariantError:
+    """Return the error of a payout beyond 64 bits."""
     return InvariantError(
         "payout_too_large",
         f"Round {round_id}: a payout on {bet or 'some bet'} does not fit 64 bits.",
@@ -329,10 +331,10 @@ def _end(
             f"Round {round_id}: a bet lost more than was held for it.",
             round_id=round_id,
         )
-    _need_equal("accounts", round_id, found=sums.with_accounts, expected=sums.count)
+    need_equal("accounts", round_id, found=sums.with_accounts, expected=sums.count)
     under_way = _begin(connection, clock, round_id=round_id, version=version, kind=kind)
     endings = _write_endings(connection, under_way)
-    _need_equal("endings", round_id, found=endings, expected=sums.count)
+    need_equal("endings", round_id, found=endings, expected=sums.count)
     _write_entries(connection, under_way, sums)
     _write_house(connection, house, under_way, amount_minor=sums.hold_minor - sums.payout_minor)
     _move_balances(connection, under_way)
@@ -369,7 +371,7 @@ def _write_endings(connection: Connection, under_way: _Settlement) -> int:
     )
     names = ["wager_number", "version", "kind", "payout_minor", "transfer_id"]
     try:
-        return _written(connection, insert(wager_ending).from_select(names, rows))
+        return written_rows(connection, insert(wager_ending).from_select(names, rows))
     except IntegrityError as error:
         raise _ended_twice(under_way.round_id) from error
 
@@ -394,8 +396,8 @@ def _write_entries(connection: Connection, under_way: _Settlement, sums: _Due) -
         .where(on_held | (due.c.payout_minor > 0))
     )
     names = ["origin_id", "version", "leg", "transfer_id", "account_id", "amount_minor"]
-    written = _written(connection, insert(entry).from_select(names, rows))
-    _need_equal("entries", under_way.round_id, found=written, expected=sums.count + sums.paid)
+    written = written_rows(connection, insert(entry).from_select(names, rows))
+    need_equal("entries", under_way.round_id, found=written, expected=sums.count + sums.paid)
     first = select(func.min(due.c.number)).scalar_subquery()
     last = select(func.max(due.c.number)).scalar_subquery()
     stored_minor = connection.execute(
@@ -405,7 +407,7 @@ def _write_entries(connection: Connection, under_way: _Settlement, sums: _Due) -
             entry.c.transfer_id == under_way.transfer_id,
         )
     ).scalar_one()
-    _need_equal(
+    need_equal(
         "amounts",
         under_way.round_id,
         found=stored_minor,
@@ -463,12 +465,13 @@ def _move_balances(connection: Connection, under_way: _Settlement) -> None:
     )
 
 
-def _written(connection: Connection, statement: Insert) -> int:
+def written_rows(connection: Connection, statement: Insert) -> int:
     """Return how many rows the database says it wrote."""
     return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
 
 
-def _need_equal(what: str, round_id: str, *, found: int, expected: int) -> None:
+def need_equal(what: str, round_id: str, *, found: int, expected: int) -> None:
+    """Stop a settlement whose sums do not close."""
     if found != expected:
         raise InvariantError(
             "settlement_sums_differ",

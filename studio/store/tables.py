@@ -52,6 +52,8 @@ class AccountKind(StrEnum):
     """The world outside: negative by what came in."""
     PLAY = "play"
     """Where play money comes from and goes to: purses out of it, what the shop takes into it."""
+    OWED = "owed"
+    """What a player owes since a correction; never above 0."""
 
 
 @unique
@@ -65,6 +67,9 @@ class TransferKind(StrEnum):
     CASH = "cash"
     PURSE = "purse"
     SHOP = "shop"
+    CORRECTION = "correction"
+    COLLECTION = "collection"
+    WRITE_OFF = "write_off"
 
 
 LEG_HELD = 1
@@ -72,6 +77,11 @@ LEG_WALLET = 2
 LEG_HOUSE = 3
 LEG_CASH = 4
 LEG_PLAY = 5
+LEG_REVERSAL = 6
+"""A correction takes back what the version before paid."""
+LEG_SHORT = 7
+"""What a wallet lacks for that, lent by the line below."""
+LEG_OWED = 8
 
 # The log ---------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from sqlalchemy import Connection
 
+from studio.services.correction_ports import BookCorrected, PayoutChange
 from studio.services.ports import (
     BookSettled,
     ClosedBook,
@@ -14,7 +15,7 @@ from studio.services.ports import (
     WagerRequest,
     Wagers,
 )
-from studio.store import book, placing, settling, undoing
+from studio.store import book, correcting, placing, settling, undoing
 from studio.store.clock import UnitClock
 from studio.store.ledger import HouseAccounts
 
@@ -55,6 +56,31 @@ class SqlWagers(Wagers):
         return settling.refund(
             self._connection, self._clock, self._house, round_id=round_id, version=version
         )
+
+    def correct(
+        self, round_id: str, *, version: int, nets: Mapping[str, Fraction] | None
+    ) -> BookCorrected:
+        """See the port."""
+        return correcting.correct(
+            self._connection,
+            self._clock,
+            self._house,
+            round_id=round_id,
+            version=version,
+            nets=nets,
+        )
+
+    def would_correct(
+        self, round_id: str, *, version: int, nets: Mapping[str, Fraction] | None
+    ) -> BookCorrected:
+        """See the port."""
+        return correcting.would_correct(
+            self._connection, round_id=round_id, version=version, nets=nets
+        )
+
+    def payout_changes(self, round_id: str, *, version: int) -> Mapping[int, PayoutChange]:
+        """See the port."""
+        return correcting.payout_changes(self._connection, round_id=round_id, version=version)
 
     def of_round(self, round_id: str, *, player_id: int | None = None) -> Sequence[Wager]:
         """See the port."""

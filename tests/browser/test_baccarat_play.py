@@ -85,7 +85,10 @@ def test_a_round_is_bet_dealt_called_and_paid_to_the_last_yen(
     see_the_money(play, house, player, round_id)
     see_the_roads(play)
     replay = by_code(GAMES)
-    assert audit(house.units, replay=lambda code: GameReplay(code, replay)) == []
+    assert (
+        audit(house.units, replay=lambda code, log: GameReplay(code, replay, epoch_events=log))
+        == []
+    )
 
     play.open("/history")
     mine = play(f"history-{round_id}")

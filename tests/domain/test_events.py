@@ -25,6 +25,7 @@ from studio.domain.events import (
     CardHeld,
     CardsRevealed,
     CardVerified,
+    CorrectedFace,
     CutCardOut,
     DealerLeft,
     DealerSeated,
@@ -40,6 +41,7 @@ from studio.domain.events import (
     OpenCard,
     PitCalled,
     ReadFailed,
+    RoundCorrected,
     RoundOpened,
     RoundSettled,
     RoundVoided,
@@ -124,6 +126,26 @@ VOIDED = RoundVoided(
     turnover_minor=300,
     payouts_minor=500,
     cards=(OPENED,),
+)
+CORRECTED = RoundCorrected(
+    round_id="T1-1-1",
+    epoch=1,
+    number=1,
+    version=2,
+    void=False,
+    faces=(CorrectedFace(position="P1", index=0, card="AC"),),
+    results=SETTLED.results,
+    marks=SETTLED.marks,
+    hands=SETTLED.hands,
+    reason="誤配",
+    by="Mori",
+    count=2,
+    turnover_minor=300,
+    payouts_minor=500,
+    players=2,
+    paid_minor=300,
+    taken_minor=100,
+    owed_minor=40,
 )
 CLOSED = ShoeClosed(cards_left=3, expected=4, closes=False, scope="T1-1", cards=(OPENED,))
 
@@ -238,6 +260,18 @@ EVOLVED: list[tuple[Callable[[], MemoryTable], Event, Look, object]] = [
         VOIDED,
         lambda s: (s.phase, {card.open for card in s.round.drawn}),
         (Phase.VOID, {True}),
+    ),
+    (
+        settled,
+        CORRECTED,
+        lambda s: (s.phase, [line.marks for line in s.road], s.round.corrected),
+        (Phase.SETTLED, [CORRECTED.marks], CORRECTED),
+    ),
+    (
+        settled,
+        replace(CORRECTED, void=True, results=(), marks=(), hands=()),
+        lambda s: (s.phase, s.road),
+        (Phase.VOID, ()),
     ),
     (
         betting,

@@ -5,7 +5,8 @@ from fractions import Fraction
 from typing import TypeVar
 
 from studio.domain.errors import StudioError
-from studio.services.ports import BookSettled, ClosedBook, Placed, WagerRequest
+from studio.services.correction_ports import BookCorrected, PayoutChange
+from studio.services.ports import Balance, BookSettled, Cashed, ClosedBook, Placed, WagerRequest
 from studio.simulation.book import MemoryLedger, MemoryWagers
 from studio.simulation.memory import MemoryUnit, MemoryUnits
 from studio.store.units import SqlUnit, SqlUnits
@@ -61,6 +62,24 @@ class TwinWagers(MemoryWagers):
             lambda: self._sql.wagers.refund(round_id, version=version),
         )
 
+    def correct(self, round_id: str, *, version: int, nets) -> BookCorrected:
+        return both(
+            lambda: self._first.correct(round_id, version=version, nets=nets),
+            lambda: self._sql.wagers.correct(round_id, version=version, nets=nets),
+        )
+
+    def would_correct(self, round_id: str, *, version: int, nets) -> BookCorrected:
+        return both(
+            lambda: self._first.would_correct(round_id, version=version, nets=nets),
+            lambda: self._sql.wagers.would_correct(round_id, version=version, nets=nets),
+        )
+
+    def payout_changes(self, round_id: str, *, version: int) -> Mapping[int, PayoutChange]:
+        return both(
+            lambda: dict(self._first.payout_changes(round_id, version=version)),
+            lambda: dict(self._sql.wagers.payout_changes(round_id, version=version)),
+        )
+
     def of_round(self, round_id: str, *, player_id: int | None = None) -> Sequence[object]:
         return both(
             lambda: list(self._first.of_round(round_id, player_id=player_id)),
@@ -74,6 +93,14 @@ class TwinLedger(MemoryLedger):
     def __init__(self, first: MemoryLedger, sql: SqlUnit) -> None:
         self._first = first
         self._sql = sql
+
+    def balance(self, player_id: int) -> Balance:
+        return both(
+            lambda: self._first.balance(player_id), lambda: self._sql.ledger.balance(player_id)
+        )
+
+    def cash(self, **moved) -> Cashed:
+        return both(lambda: self._first.cash(**moved), lambda: self._sql.ledger.cash(**moved))
 
     def balances_of_round(self, round_id: str) -> Mapping[int, object]:
         return both(
@@ -143,6 +170,17 @@ class TwinRounds:
             ),
         )
 
+    def note_correction(self, round_id, *, version, epoch, seq) -> None:
+        at = {"version": version, "epoch": epoch, "seq": seq}
+        both(
+            lambda: self._first.note_correction(round_id, **at),
+            lambda: self._second.note_correction(round_id, **at),
+        )
+
+    def recent(self, table, *, limit, before_ms):
+        # Rounds that open in the same millisecond have no order of their own.
+        return self._first.recent(table, limit=limit, before_ms=before_ms)
+
     def get(self, round_id):
         return both(lambda: self._first.get(round_id), lambda: self._second.get(round_id))
 
@@ -163,6 +201,12 @@ class TwinEvents:
         return both(
             lambda: list(self._first.read(table, epoch=epoch, after_seq=after_seq)),
             lambda: list(self._second.read(table, epoch=epoch, after_seq=after_seq)),
+        )
+
+    def corrections(self, table, *, epoch):
+        return both(
+            lambda: list(self._first.corrections(table, epoch=epoch)),
+            lambda: list(self._second.corrections(table, epoch=epoch)),
         )
 
     def append(self, event) -> None:

@@ -401,7 +401,7 @@ def test_the_engines_replay_is_asked_about_every_event(playing):
     seen: list[tuple[str, int, int]] = []
 
     class Doubter:
-        def __init__(self, table: str) -> None:
+        def __init__(self, table: str, _log) -> None:
             self.table = table
 
         def see(self, stored) -> Iterator[Fault]:

@@ -220,7 +220,10 @@ class Floor:
 
     def faults(self) -> list[Fault]:
         """Return what an audit of everything stored finds, the replay by the rules included."""
-        return audit(self.units, replay=lambda table: GameReplay(table, by_code(GAMES)))
+        return audit(
+            self.units,
+            replay=lambda table, log: GameReplay(table, by_code(GAMES), epoch_events=log),
+        )
 
     @property
     def round_id(self) -> str:

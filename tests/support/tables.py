@@ -13,6 +13,7 @@ from studio.domain.commands import (
     CloseBetting,
     Command,
     ConfirmShuffle,
+    CorrectRound,
     FailRead,
     LoadShoe,
     OpenRound,
@@ -106,6 +107,28 @@ def settle_command() -> SettleRound:
         turnover_minor=0,
         payouts_minor=0,
     )
+
+
+def correct_command(**changes: object) -> CorrectRound:
+    """Return the command that annuls the first round after its settlement."""
+    values = {
+        "round_id": "T1-1-1",
+        "epoch": 1,
+        "number": 1,
+        "version": 2,
+        "faces": (),
+        "resettled": None,
+        "reason": "misdeal",
+        "by": "Mori",
+        "count": 0,
+        "turnover_minor": 0,
+        "payouts_minor": 0,
+        "players": 0,
+        "paid_minor": 0,
+        "taken_minor": 0,
+        "owed_minor": 0,
+    }
+    return CorrectRound(**(values | changes))  # type: ignore[arg-type]
 
 
 def close_command(now_ms: int) -> CloseBetting:

@@ -50,6 +50,7 @@ DOORS = [
     ("GET", "/api/rounds/T1-1-1", set(ROLES)),
     ("GET", "/api/rounds/T1-1-1/bundle", {"player"}),
     ("POST", "/api/rounds/T1-1-1/bundle", PIT),
+    ("POST", "/api/rounds/T1-1-1/correction", {"pit_supervisor"}),
     ("GET", "/api/rounds/T1-1-1/wagers", PIT | {"player"}),
     ("POST", "/api/rounds/T1-1-1/wagers", {"player"}),
     ("POST", f"/api/wagers/{uuid.uuid4()}/undo", {"player"}),

@@ -3,11 +3,12 @@
 from flask import Blueprint, jsonify, request
 from flask.typing import ResponseReturnValue
 
+from studio.domain.game import Json
 from studio.services.figures import HOURS_DEFAULT, HOURS_MAX
 from studio.services.ports import Role
 from studio.services.reports import TABLE_ROUNDS_MAX, TRAIL_LINES_MAX
 from studio.web.guard import READERS, allow, person
-from studio.web.parse import json_body, name, query_integer, take, text
+from studio.web.parse import integer, json_body, name, query_integer, take, text
 from studio.web.studio import studio
 
 TRAIL_LINES = 100
@@ -46,6 +47,25 @@ def open_picture(picture_id: int) -> ResponseReturnValue:
     fields = take(json_body(), {"reason": text})
     answer = studio().pictures.open(person().actor, picture_id, reason=fields["reason"])
     return jsonify(answer)
+
+
+@pit.post("/rounds/<round_id>/correction")
+@allow(Role.PIT_SUPERVISOR)
+def preview_correction(round_id: str) -> ResponseReturnValue:
+    """Return what a correction of a settled round would do; writes nothing.
+
+    `cards` maps places to faces; null: the round is annulled.
+    """
+    body = take(json_body(), {"version": integer, "cards": _as_it_is})
+    answer = studio().tables.preview_correction(
+        name(round_id, "round_id"), version=body["version"], cards=body["cards"]
+    )
+    return jsonify(answer)
+
+
+def _as_it_is(value: object, _: str) -> Json:
+    """Let the service read it: the command takes the same."""
+    return value
 
 
 @pit.get("/trail")
