@@ -55,6 +55,12 @@ function roundPanel(round) {
       h("b", { class: "number", text: ended ? formatSigned(net, currency, language) : "–" }),
     ),
     h("p", { class: "small muted", text: either(`game.${round.game}`, "history.game") }),
+    round.version > 1
+      ? h("p", {
+          "data-testid": "history-corrected",
+          text: t("history.corrected", { version: round.version, before: money(round.before_minor), after: money(round.payout_minor), difference: formatSigned(round.payout_minor - round.before_minor, currency, language) }),
+        })
+      : null,
     h("ul", { class: "plain history-hands" }, ...(round.hands ?? []).map(hand)),
     h(
       "div",

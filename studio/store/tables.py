@@ -68,8 +68,6 @@ class TransferKind(StrEnum):
     PURSE = "purse"
     SHOP = "shop"
     CORRECTION = "correction"
-    COLLECTION = "collection"
-    WRITE_OFF = "write_off"
 
 
 LEG_HELD = 1

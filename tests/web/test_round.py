@@ -251,3 +251,36 @@ def test_the_manifest_tells_which_codes_exist_not_their_order(floor):
     assert answer["deck_set"] == 1
     assert len(answer["codes"]) == 416
     assert list(answer["codes"]) == sorted(answer["codes"], key=int)
+
+
+def test_a_supervisor_looks_at_a_correction_and_makes_it_and_the_player_sees_both_payouts(
+    floor, login, people
+):
+    give_cash(login, people["player"].id, 5_000)
+    player, pit = login("player"), login("pit_supervisor")
+    round_id = floor.open_round()
+    bet(player, round_id, "p1", 500)
+    floor.deal([BURN, *HANDS])
+    floor.close()
+    floor.reveal_all()
+    seen = pit.post(f"/api/rounds/{round_id}/correction", {"version": 1, "cards": None})
+    assert seen.status_code == 200
+    before = player.get("/api/me").json
+    assert before["owed_minor"] == 0
+    body = {
+        "id": str(uuid.uuid4()),
+        "command": "void_settled",
+        "round_id": round_id,
+        "version": seen.json["version"],
+        "reason": "wet card",
+    }
+    assert pit.post(f"/api/tables/{TABLE}/commands", body).status_code == 200
+    after = player.get("/api/me").json
+    moved = seen.json["paid_minor"] - seen.json["taken_minor"]
+    assert after["balance_minor"] - before["balance_minor"] == moved
+    assert after["balance_minor"] == 5_000
+    (shown,) = player.get("/api/history").json["rounds"]
+    assert shown["version"] == 2
+    assert shown["payout_minor"] - shown["before_minor"] == moved
+    late = pit.post(f"/api/rounds/{round_id}/correction", {"version": 1, "cards": None})
+    assert (late.status_code, late.json["error"]["code"]) == (409, "correction_outdated")

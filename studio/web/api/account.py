@@ -33,6 +33,7 @@ def me() -> ResponseReturnValue:
         balance = studio().reports.balance(one.id)
         answer["balance_minor"] = balance.balance_minor
         answer["held_minor"] = balance.held_minor
+        answer["owed_minor"] = balance.owed_minor
         answer["play_money"] = currency.play
         club = studio().club
         if club is not None:

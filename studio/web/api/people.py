@@ -102,6 +102,7 @@ def _shown(one: Person) -> dict[str, object]:
     if one.role is Role.PLAYER:
         balance = studio().reports.balance(one.id)
         shown["balance_minor"] = balance.balance_minor
+        shown["owed_minor"] = balance.owed_minor
         shown["held_minor"] = balance.held_minor
     if one.role is Role.DEALER:
         shown["games"] = sorted(one.games)
