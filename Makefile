@@ -23,7 +23,7 @@ serve: $(VENV)/.run ## Bring up the studio with its embedded database (ARGS="--p
 	@$(PY) app.py serve $(ARGS)
 
 test: $(VENV)/.dev ## Run all tests, doctests included (ARGS="tests/domain -k shoe")
-	@$(PY) -m pytest -n $(WORKERS) --dist loadscope --doctest-modules --doctest-glob=README.md \
+	@$(PY) -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder --doctest-modules --doctest-glob=README.md \
 		--ignore=studio/store/migrations $(or $(ARGS),README.md studio scanner tests)
 
 soak: $(VENV)/.run ## Hunt for faults for MINUTES in the simulated studio (ARGS="--start 5000")

@@ -256,7 +256,7 @@ def exchange_a_card_of_the_deck(database: sqlite3.Connection) -> None:
         (lose_a_sealed_card, "sealed_card_missing"),
         (open_another_card, "reveal_differs"),
         (forget_an_ending, "wager_unsettled"),
-        (end_a_wager_again, "ending_differs"),
+        (end_a_wager_again, "correction_differs"),
         (end_an_undone_wager_again, "wager_ended_twice"),
         (change_a_payout, "payout_differs"),
         (change_a_stake, "book_differs"),

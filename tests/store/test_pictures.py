@@ -113,6 +113,14 @@ def test_forgetting_takes_what_is_older_come_or_not(wanted):
         unit.commit()
 
 
+_FOREIGN_KEYS = """
+SELECT conrelid::regclass::text AS of, conname AS name,
+    replace(pg_get_constraintdef(oid), ' NOT VALID', '') || ' NOT VALID' AS what
+FROM pg_constraint
+WHERE contype = 'f' AND confrelid IN ('event'::regclass, 'scan_report'::regclass)
+"""
+
+
 def by_hand(engine: Engine, sql: str) -> None:
     """Change what is stored past every key, as somebody with the database's password could."""
     if is_sqlite(engine):
@@ -122,8 +130,13 @@ def by_hand(engine: Engine, sql: str) -> None:
         connection.close()
         return
     with write_transaction(engine) as connection:
-        connection.execute(text("SET LOCAL session_replication_role = replica"))
+        keys = connection.execute(text(_FOREIGN_KEYS)).all()
+        for key in keys:
+            connection.execute(text(f'ALTER TABLE {key.of} DROP CONSTRAINT "{key.name}"'))
         connection.execute(text(sql))
+        for key in keys:
+            again = f'ALTER TABLE {key.of} ADD CONSTRAINT "{key.name}" {key.what}'
+            connection.execute(text(again))
 
 
 @pytest.mark.parametrize(
