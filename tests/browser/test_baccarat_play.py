@@ -17,9 +17,9 @@ from tests.browser.windows import Window, Windows
 
 pytestmark = pytest.mark.browser
 
-FIRST_FOUR = ("KS", "3H", "KD", "4C")
+FIRST_FOUR = ("KS", "3H", "KC", "4H")
 """Player, banker, player, banker: a pair of kings worth 0 against 7."""
-THIRD = "5H"
+THIRD = "5C"
 """The player draws it and is worth 5; the banker stands on 7."""
 STAKES_MINOR = {"banker": 500, "tie": 100, "player_pair": 100}
 HOLD_MINOR = sum(STAKES_MINOR.values())
@@ -181,7 +181,7 @@ def test_a_natural_tie_gives_the_sides_back_and_is_told_in_japanese(
     expect(play("message")).to_have_text("受付完了 プレイヤー 500円")
     bet(play, "tie", chip=100)
     table.lay(BURN)
-    deal(table, ("9S", "8H", "KD", "AC"))
+    deal(table, ("9S", "8H", "KC", "AC"))
     settled(table)
     expect(play("calls")).to_have_text("ナチュラル · タイ")
     for position in ("P", "B"):
