@@ -33,9 +33,12 @@ EXPLAINS = {"camera_lost": "video_lost", "camera_frozen": "video_lost"}
 """What an alarm brings with it where one camera serves both links: one trouble, one alarm."""
 
 
-DEVICE_ALARMS = frozenset(
-    {"scanner_queue", "camera_lost", "camera_frozen", "decoder_restarts", "audit_fault"}
-)
+SCANNER_ALARMS = frozenset({"scanner_queue", "camera_lost", "camera_frozen", "decoder_restarts"})
+"""Alarms that a scanner's report of its health raises and ends."""
+
+AUDIT_FAULT = "audit_fault"
+
+DEVICE_ALARMS = SCANNER_ALARMS | {AUDIT_FAULT}
 """Alarms that a device, or the studio about itself, has raised: no round is opened over one that
 nobody has looked at. Source: PROCEDURES, incident 6 (warnings ignored for 46 rounds)."""
 

@@ -5,11 +5,9 @@ Source: PROCEDURES, R4 (a self-check at least every 24 hours and on demand, alar
 
 from collections.abc import Sequence
 
-from studio.services.alarms import ACT_NOW
+from studio.services.alarms import ACT_NOW, AUDIT_FAULT
 from studio.services.inspection import Fault
 from studio.services.ports import Units
-
-AUDIT_FAULT = "audit_fault"
 
 
 def tell_pit(units: Units, faults: Sequence[Fault], *, tables: Sequence[str]) -> None:

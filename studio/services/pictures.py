@@ -14,6 +14,7 @@ from studio.domain.game import Json
 from studio.services.jpeg import jpeg_size
 from studio.services.picture_ports import NewPicture, Picture, PictureRow
 from studio.services.ports import Actor, Publisher, Role, Units
+from studio.services.retention_ports import DAY_MS
 from studio.services.retry import again
 from studio.services.setup import TableSetup
 
@@ -22,7 +23,6 @@ CARD_BYTES_MAX = 150_000
 SIDE_PX_MAX = 1_280
 """No side of a picture is longer: what a browser has to unpack stays bounded."""
 LIST_MAX = 10
-DAY_MS = 24 * 3_600_000
 _TEXT_PER_BYTE = 4 / 3
 
 

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from studio.services.ports import Units
-from studio.services.retention_ports import Kept
+from studio.services.retention_ports import DAY_MS, Kept
 
-DAY_MS = 24 * 3_600_000
 ROWS_AT_A_TIME = 2_000
 """So many rows go in one transaction: play hardly waits for it."""
 TURNS_MAX = 10_000

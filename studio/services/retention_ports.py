@@ -3,6 +3,8 @@
 from enum import StrEnum, unique
 from typing import Protocol
 
+DAY_MS = 24 * 3_600_000
+
 
 @unique
 class Kept(StrEnum):

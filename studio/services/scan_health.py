@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from studio.domain.errors import MalformedError
 from studio.domain.game import Json
-from studio.services.alarms import ACT_SOON
+from studio.services.alarms import ACT_SOON, SCANNER_ALARMS
 from studio.services.ports import Clock, Publisher, Units
 from studio.services.retry import again
 from studio.services.scan_reasons import REASONS
@@ -31,9 +31,6 @@ RESTARTS_MAX = 3
 """So many restarts of the decoder ..."""
 RESTARTS_WINDOW_MS = 10 * 60_000
 """... within this are again and again."""
-
-TROUBLES = frozenset({"scanner_queue", "camera_lost", "camera_frozen", "decoder_restarts"})
-"""Codes of the alarms that are raised here."""
 
 
 def read_health(body: Mapping[str, Json]) -> dict[str, Json]:
@@ -146,7 +143,7 @@ class ScanWatch:
     def _write(self, table: str, found: Mapping[str, Mapping[str, Json]]) -> None:
         with self._units.write() as uow:
             now_ms = uow.now_ms()
-            uow.alarms.clear(table=table, codes=TROUBLES - found.keys(), at_ms=now_ms)
+            uow.alarms.clear(table=table, codes=SCANNER_ALARMS - found.keys(), at_ms=now_ms)
             for code, details in found.items():
                 uow.alarms.raise_alarm(
                     priority=ACT_SOON,

@@ -45,7 +45,7 @@ from studio.store.book import taken_back
 from studio.store.clock import UnitClock
 from studio.store.correction_tables import player_owed
 from studio.store.forfeits import any_in_round, without_stake_if_forfeited
-from studio.store.ledger import HouseAccounts, new_transfer
+from studio.store.ledger import HouseAccounts, new_transfer, write_house
 from studio.store.settling import (
     fits,
     lock_round,
@@ -56,7 +56,6 @@ from studio.store.settling import (
 )
 from studio.store.sums import total
 from studio.store.tables import (
-    LEG_HOUSE,
     LEG_OWED,
     LEG_REVERSAL,
     LEG_SHORT,
@@ -128,7 +127,13 @@ def correct(
     under_way = _begin(connection, clock, round_id=round_id, version=version, voids=nets is None)
     _write_endings(connection, under_way, count=booked.count)
     _write_entries(connection, under_way)
-    _write_house(connection, house, under_way, booked)
+    write_house(
+        connection,
+        house,
+        transfer_id=under_way.transfer_id,
+        version=version,
+        amount_minor=booked.taken_minor - booked.paid_minor,
+    )
     _write_owed(connection, under_way, booked)
     _move_balances(connection)
     for paper in (amend, lack):
@@ -386,23 +391,6 @@ def _write_entries(connection: Connection, under_way: _Correction) -> None:
     ).scalar_one()
     written = written_rows(connection, insert(entry).from_select(ENTRY_COLUMNS, rows))
     need_equal("entries", under_way.round_id, found=written, expected=due)
-
-
-def _write_house(
-    connection: Connection, house: HouseAccounts, under_way: _Correction, booked: BookCorrected
-) -> None:
-    amount_minor = booked.taken_minor - booked.paid_minor
-    if amount_minor == 0:
-        return
-    line = {
-        "origin_id": under_way.transfer_id,
-        "version": under_way.version,
-        "leg": LEG_HOUSE,
-        "transfer_id": under_way.transfer_id,
-        "account_id": house.bank,
-        "amount_minor": amount_minor,
-    }
-    connection.execute(insert(entry), line)
 
 
 def _write_owed(connection: Connection, under_way: _Correction, booked: BookCorrected) -> None:

@@ -28,6 +28,7 @@ from studio.store.rows import insert_new
 from studio.store.sums import total
 from studio.store.tables import (
     LEG_CASH,
+    LEG_HOUSE,
     LEG_PLAY,
     LEG_WALLET,
     AccountKind,
@@ -176,6 +177,28 @@ def new_transfer(connection: Connection, values: Mapping[str, object]) -> int:
         insert(transfer).returning(transfer.c.id), dict(values)
     ).scalar_one()
     return number
+
+
+def write_house(
+    connection: Connection,
+    house: HouseAccounts,
+    *,
+    transfer_id: int,
+    version: int,
+    amount_minor: int,
+) -> None:
+    """Write the bank's one entry of a settlement or correction; none when nothing moves."""
+    if amount_minor == 0:
+        return
+    line = {
+        "origin_id": transfer_id,
+        "version": version,
+        "leg": LEG_HOUSE,
+        "transfer_id": transfer_id,
+        "account_id": house.bank,
+        "amount_minor": amount_minor,
+    }
+    connection.execute(insert(entry), line)
 
 
 def balance_short(*, needed_minor: int, balance_minor: int) -> RefusedError:

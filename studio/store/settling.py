@@ -43,11 +43,10 @@ from studio.domain.errors import InvariantError
 from studio.services.ports import BookSettled, EndingKind
 from studio.store.clock import UnitClock
 from studio.store.forfeits import any_in_round, without_stake_if_forfeited
-from studio.store.ledger import HouseAccounts, new_transfer
+from studio.store.ledger import HouseAccounts, new_transfer, write_house
 from studio.store.sums import total
 from studio.store.tables import (
     LEG_HELD,
-    LEG_HOUSE,
     LEG_WALLET,
     TransferKind,
     entry,
@@ -336,7 +335,13 @@ def _end(
     endings = _write_endings(connection, under_way)
     need_equal("endings", round_id, found=endings, expected=sums.count)
     _write_entries(connection, under_way, sums)
-    _write_house(connection, house, under_way, amount_minor=sums.hold_minor - sums.payout_minor)
+    write_house(
+        connection,
+        house,
+        transfer_id=under_way.transfer_id,
+        version=version,
+        amount_minor=sums.hold_minor - sums.payout_minor,
+    )
     _move_balances(connection, under_way)
     due.drop(connection, checkfirst=False)
     return BookSettled(
@@ -413,22 +418,6 @@ def _write_entries(connection: Connection, under_way: _Settlement, sums: _Due) -
         found=stored_minor,
         expected=sums.payout_minor - sums.hold_minor,
     )
-
-
-def _write_house(
-    connection: Connection, house: HouseAccounts, under_way: _Settlement, *, amount_minor: int
-) -> None:
-    if amount_minor == 0:
-        return
-    line = {
-        "origin_id": under_way.transfer_id,
-        "version": under_way.version,
-        "leg": LEG_HOUSE,
-        "transfer_id": under_way.transfer_id,
-        "account_id": house.bank,
-        "amount_minor": amount_minor,
-    }
-    connection.execute(insert(entry), line)
 
 
 def _move_balances(connection: Connection, under_way: _Settlement) -> None:

@@ -8,8 +8,8 @@ from sqlalchemy import func, insert, select
 
 import app as entrance
 from studio.services import retention
-from studio.services.retention import DAY_MS, RetentionService
-from studio.services.retention_ports import Kept
+from studio.services.retention import RetentionService
+from studio.services.retention_ports import DAY_MS, Kept
 from studio.settings_retention import RetentionSettings
 from studio.store.people_tables import login_failure, login_session
 from studio.store.picture_tables import scan_picture

@@ -4,11 +4,11 @@ import pytest
 
 from studio.domain.errors import MalformedError
 from studio.domain.table import Link
+from studio.services.alarms import SCANNER_ALARMS
 from studio.services.scan_health import (
     COUNT_MAX,
     RESTARTS_MAX,
     RESTARTS_WINDOW_MS,
-    TROUBLES,
     read_health,
 )
 from studio.services.scan_reasons import REASONS
@@ -233,7 +233,7 @@ def test_every_reason_has_a_short_word_for_the_pit(reason):
     assert f"scan.reason.{reason}" in texts("en")
 
 
-@pytest.mark.parametrize("code", sorted(TROUBLES))
+@pytest.mark.parametrize("code", sorted(SCANNER_ALARMS))
 def test_every_trouble_has_words_and_a_first_action(code):
     assert {f"alarm.{code}", f"alarm.{code}_do"} <= texts("en").keys()
 
