@@ -179,6 +179,18 @@ def test_the_page_fits_every_screen_and_keeps_nobody_out(
         expect(window(part)).to_be_in_viewport(ratio=0.9)
 
 
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_page_fits_before_its_first_picture(window: Window, language: str) -> None:
+    window.page.route("**/picture.jpg", lambda route: route.fulfill(status=503))
+    window.refusals.add(503)
+    page = window.open(f"/?lang={language}").page
+    expect_verdict(window, "no_card")
+    expect(window("picture")).to_be_hidden()
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert sideways(page) == {"scroll": 0, "wide": []}, width
+
+
 def test_everything_is_reached_by_keyboard_in_either_language(window: Window) -> None:
     page = window.page
     names = []
