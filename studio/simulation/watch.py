@@ -254,7 +254,7 @@ class Watch:
             sealed = self._sealed.get(table) if isinstance(table, str) else None
             if not sealed:
                 continue
-            text = canonical(message)
+            text = canonical(_unclaimed(message))
             words = frozenset(_WORD.findall(text))
             serials = frozenset(_values(message, "serial")) if '"serial"' in text else frozenset()
             for serial, nonce in sealed.items():
@@ -278,6 +278,17 @@ class Watch:
 _ENDS = frozenset({"RoundSettled", "RoundVoided", "RoundCorrected"})
 
 _FACES = {serial: ALL_CARDS[number - 1].code for serial, number in MANIFEST.items()}
+
+
+def _unclaimed(message: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return a message without the faces that a supervisor claims of a round that lies open.
+
+    A person who names a face by chance has seen nothing.
+    """
+    body = message.get("body")
+    if not isinstance(body, Mapping) or "faces" not in body:
+        return message
+    return {**message, "body": {key: value for key, value in body.items() if key != "faces"}}
 
 
 def _values(value: Json, key: str) -> Iterator[Json]:
