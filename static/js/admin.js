@@ -7,11 +7,13 @@ import { $, h, renderOnce, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
 import { has, language, t } from "./i18n.js";
 import { formatMoney, parseMinor } from "./money.js";
+import { settleOwed } from "./owed.js";
 import { notify } from "./page.js";
 
 let currency = { code: "PLAY", decimals: 0 };
 let cashId = newId();
 let allGames = [];
+const money = (minor) => formatMoney(minor, currency, language);
 const list = (answer, name) => (Array.isArray(answer) ? answer : answer[name] ?? []);
 
 const gameName = (code) => (has(`game.${code}`) ? t(`game.${code}`) : code);
@@ -26,6 +28,11 @@ function roleCell(person) {
   return h("td", {}, t(`role.${person.role}`), games);
 }
 
+function balanceCell({ balance_minor: balance, owed_minor: owed }) {
+  const amount = typeof balance === "number" ? money(balance) : "–";
+  return h("td", { class: "number" }, amount, owed ? h("span", { class: "small owes", "data-testid": "owes", text: t("owed.owes", { owed: money(owed) }) }) : null);
+}
+
 function personRow(person) {
   const name = person.display_name ?? person.name;
   return h(
@@ -36,10 +43,11 @@ function personRow(person) {
     h("td", { text: name }),
     roleCell(person),
     h("td", { text: has(`language.${person.language}`) ? t(`language.${person.language}`) : "–" }),
-    h("td", { class: "number", text: typeof person.balance_minor === "number" ? formatMoney(person.balance_minor, currency, language) : "–" }),
+    balanceCell(person),
     h("td", {}, h(
       "div",
       { class: "row-actions" },
+      person.owed_minor ? h("button", { type: "button", class: "button", "data-testid": "settle-owed", text: t("owed.settle"), onclick: () => settle(person) }) : null,
       person.games ? h("button", { type: "button", class: "button", "data-testid": "set-games", text: t("admin.games"), onclick: () => setGames(person) }) : null,
       h("button", { type: "button", class: "button", "data-testid": "set-password", text: t("admin.new_password"), onclick: () => setPassword(person) }),
       h("button", { type: "button", class: "button", "data-testid": "set-active", text: t(person.active ? "admin.deactivate" : "admin.activate"), onclick: () => setActive(person) }),
@@ -76,6 +84,17 @@ async function setGames(person) {
   if (!answer) return;
   const games = [...boxes.querySelectorAll("input:checked")].map((box) => box.value);
   await change(person, { games }, "admin.games_set", { games: gameNames(games) });
+}
+
+async function settle(person) {
+  const message = $("#people-message");
+  try {
+    const done = await settleOwed(person, { currency, onUnknown: () => notify(message, "warn", t("admin.cash_waiting")) });
+    if (done) notify(message, "ok", done);
+  } catch (error) {
+    notify(message, error instanceof Unanswered ? "warn" : "bad", errorText(error, currency));
+  }
+  await loadPeople();
 }
 
 async function loadPeople() {
@@ -130,11 +149,12 @@ async function bookCash(data) {
   $("#amount").setAttribute("aria-invalid", String(amount === null));
   if (amount === null) throw new Error(t("admin.amount_wrong"));
   const body = { id: cashId, player_id: Number(data.get("player_id")), direction: data.get("direction"), amount_minor: amount, reason: data.get("reason") };
-  await postUntilAnswered("/api/cash", body, { onUnknown: () => notify(noticeOf($("#cash-form")), "warn", t("admin.cash_waiting")) });
+  const after = await postUntilAnswered("/api/cash", body, { onUnknown: () => notify(noticeOf($("#cash-form")), "warn", t("admin.cash_waiting")) });
   cashId = newId();
   $("#amount").value = "";
   await loadPeople();
-  return t(`admin.booked_${body.direction}`, { amount: formatMoney(amount, currency, language) });
+  const booked = t(`admin.booked_${body.direction}`, { amount: money(amount) });
+  return after.owed_minor ? `${booked} ${t("owed.still", { owed: money(after.owed_minor) })}` : booked;
 }
 
 function showWhatTheRoleHas() {

@@ -5,9 +5,10 @@ import { t } from "./i18n.js";
 
 /**
  * Ask for a confirmation, with fields if any. Resolves to the field values, or null.
- * fields: [{name, label, type, value, min, max, options, required, hint, rows}].
+ * fields: [{name, label, type, value, min, max, options, required, hint, rows}]; body stands above
+ * them, foot below.
  */
-export function confirmDialog({ title, body = [], fields = [], confirm, danger = false, focusField = false, testid = "dialog" }) {
+export function confirmDialog({ title, body = [], fields = [], foot = [], confirm, danger = false, focusField = false, testid = "dialog" }) {
   return new Promise((resolve) => {
     const inputs = fields.map(makeField);
     const cancel = h("button", { type: "button", class: "button", text: t("common.cancel"), "data-testid": `${testid}-cancel` });
@@ -18,6 +19,7 @@ export function confirmDialog({ title, body = [], fields = [], confirm, danger =
       h("h2", { text: title, id: "dialog-title" }),
       ...body,
       ...inputs.map((input) => input.element),
+      ...foot,
       h("div", { class: "dialog-actions" }, cancel, act),
     );
     const dialog = h("dialog", { class: "dialog", "aria-labelledby": "dialog-title", "data-testid": testid }, form);

@@ -9,6 +9,7 @@ import { errorText } from "./errors.js";
 import { handWords } from "./felt.js";
 import { either, language, t } from "./i18n.js";
 import { formatMoney, formatSigned } from "./money.js";
+import { changeList } from "./owed_view.js";
 import { notify } from "./page.js";
 import { roundNet } from "./session.js";
 
@@ -86,11 +87,25 @@ async function load() {
   }
 }
 
+/** What is owed and why; whoever never owed anything sees nothing of it. */
+async function loadOwed() {
+  const { owed_minor: owed, changes } = await get("/api/owed");
+  if (!changes.length) return;
+  $("#owed").replaceChildren(
+    h("h2", { text: owed ? t("owed.title", { owed: money(owed) }) : t("owed.title_none") }),
+    h("p", { text: t("owed.explained") }),
+    changeList(changes, currency),
+  );
+  setShown($("#owed"), true);
+  if (location.hash === "#owed") $("#owed").scrollIntoView();
+}
+
 async function start() {
   const me = await get("/api/me").catch(() => ({ currency }));
   currency = me.currency;
   $("#more").addEventListener("click", load);
   await load();
+  await loadOwed().catch(() => {});
 }
 
 start();

@@ -85,12 +85,15 @@ async function start() {
   live.start();
   drawConnection($("#connection"), live);
   const me = await get("/api/me");
-  setText($("#balance"), formatMoney(me.balance_minor ?? 0, me.currency, language));
-  setText($("#held"), formatMoney(me.held_minor ?? 0, me.currency, language));
-  live.addEventListener("wallet", ({ detail }) => {
-    setText($("#balance"), formatMoney(detail.balance_minor, me.currency, language));
-    setText($("#held"), formatMoney(detail.held_minor, me.currency, language));
-  });
+  const drawWallet = (values) => {
+    Object.assign(me, values);
+    for (const [id, minor] of [["balance", me.balance_minor], ["held", me.held_minor], ["owed-minor", me.owed_minor]]) {
+      setText($(`#${id}`), formatMoney(minor ?? 0, me.currency, language));
+    }
+    setShown($("#owed"), me.owed_minor > 0);
+  };
+  drawWallet({});
+  live.addEventListener("wallet", ({ detail }) => drawWallet(detail));
   await loadTables();
   setInterval(() => loadTables().catch(() => {}), LIST_EVERY_MS);
   setInterval(drawAll, TICK_MS);

@@ -11,6 +11,7 @@ import { makeFelt, reasonOf } from "./felt.js";
 import { has, language, reasonWords, t, tn } from "./i18n.js";
 import { Live } from "./live.js";
 import { chipValues, formatChip, formatMoney, formatNumber, formatSigned } from "./money.js";
+import { tellMoney } from "./money_news.js";
 import { announce, drawConnection, notify } from "./page.js";
 import { startPlayMoney } from "./play_money.js";
 import { drawRoad } from "./road.js";
@@ -38,6 +39,7 @@ let announcedSecond = null;
 const money = {
   number: (minor) => formatNumber(minor, me.currency.decimals),
   full: (minor) => formatMoney(minor, me.currency, language),
+  signed: (minor) => formatSigned(minor, me.currency, language),
 };
 
 // What the round allows now ---------------------------------------------------------------
@@ -180,6 +182,8 @@ function drawWallet(values) {
   Object.assign(me, values);
   setText($("#balance"), money.full(me.balance_minor ?? 0));
   setText($("#held"), money.full(me.held_minor ?? 0));
+  setText($("#owed-minor"), money.full(me.owed_minor ?? 0));
+  setShown($("#owed"), me.owed_minor > 0);
 }
 
 function drawConnected() {
@@ -363,7 +367,9 @@ async function start() {
   listenToBets();
   live.addEventListener("state", drawConnected);
   live.addEventListener("wallet", (event) => {
-    drawWallet({ balance_minor: event.detail.balance_minor, held_minor: event.detail.held_minor });
+    const { balance_minor, held_minor, owed_minor = me.owed_minor } = event.detail;
+    drawWallet({ balance_minor, held_minor, owed_minor });
+    tellMoney(event.detail, money);
     if (event.detail.round_id && event.detail.round_id === round()?.id) loadEndings();
   });
   live.addEventListener("back", async () => {

@@ -1,4 +1,4 @@
-// Good news that needs no answer: shown for a while and said politely. Nothing is only said here.
+// News that need no answer: shown for a while and said politely. Nothing is only said here.
 
 import { newId } from "./api.js";
 import { h, icon } from "./dom.js";
@@ -31,7 +31,7 @@ function kept() {
 
 function show(entry) {
   const close = h("button", { type: "button", class: "button quiet icon-only", "aria-label": t("common.close") }, icon("x"));
-  const element = h("div", { class: "toast" }, icon(entry.symbol), h("p", { text: entry.text }), close);
+  const element = h("div", { class: "toast", "data-kind": entry.kind }, icon(entry.symbol), h("p", { text: entry.text }), close);
   let timer = null;
   const end = () => {
     element.remove();
@@ -50,9 +50,9 @@ function show(entry) {
   wait(entry.endsMs - Date.now());
 }
 
-/** Show `text` for a while; whoever points at it or has the focus in it keeps it. */
-export function toast(symbol, text) {
-  const entry = { id: newId(), symbol, text, endsMs: Date.now() + STAYS_MS };
+/** Show `text` for a while; whoever points at it or has the focus in it keeps it. Kinds: ok, info. */
+export function toast(symbol, text, kind = "ok") {
+  const entry = { id: newId(), symbol, text, kind, endsMs: Date.now() + STAYS_MS };
   keep([...kept(), entry]);
   show(entry);
 }

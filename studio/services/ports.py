@@ -14,6 +14,7 @@ from studio.services.correction_ports import CorrectedRounds, CorrectingWagers
 from studio.services.disabled_ports import DisabledUnit
 from studio.services.figure_rows import Figures
 from studio.services.leases import LeaseUnit
+from studio.services.owed_ports import OwedUnit
 from studio.services.picture_ports import PictureUnit
 from studio.services.play_ports import PlayLedger, PlayUnit, RoomPublisher
 from studio.services.qualification import Qualifications
@@ -323,7 +324,7 @@ class Ledger(PlayLedger, Protocol):
         """Move cash in (positive) or out (negative).
 
         Raises:
-            RefusedError: `transfer_id_reused`, `balance_short`.
+            RefusedError: `transfer_id_reused`, `balance_short`, `owes_money` (cash out).
         """
 
     def sum_minor(self) -> int:
@@ -411,7 +412,7 @@ class Trail(Protocol):
 
 
 class UnitOfWork(
-    PlayUnit, ClubUnit, PictureUnit, LeaseUnit, DisabledUnit, ForgettingUnit, Protocol
+    PlayUnit, ClubUnit, PictureUnit, LeaseUnit, DisabledUnit, ForgettingUnit, OwedUnit, Protocol
 ):
     """One transaction. Leaving without `commit` rolls back."""
 

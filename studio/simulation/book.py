@@ -311,6 +311,8 @@ class MemoryLedger(Ledger):
             if known != (player_id, amount_minor):
                 raise _refused("transfer_id_reused", id=id)
             return Cashed(before=before, after=before, repeated=True)
+        if amount_minor < 0 and before.owed_minor:
+            raise _refused("owes_money")
         if before.balance_minor + amount_minor < 0:
             raise _refused("balance_short")
         self._disk.set_item(self._disk.cash_ids, id, (player_id, amount_minor))

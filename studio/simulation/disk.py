@@ -9,7 +9,7 @@ from studio.domain.log import canonical
 from studio.services.ports import Balance, DeckSet, Ending, RoundRow, StoredEvent, Wager
 from studio.services.records import AlarmRow, TrailRow
 
-BANK, CASH = "bank", "cash"
+ADJUSTMENTS, BANK, CASH = "adjustments", "bank", "cash"
 """The house's accounts."""
 
 Undo = Callable[[], None]
@@ -21,7 +21,7 @@ class Entry:
 
     transfer: int
     account: str
-    """`wallet 101`, `held 101`, `owed 101`, `bank` or `cash`."""
+    """`wallet 101`, `held 101`, `owed 101`, or one of the house's."""
     amount_minor: int
 
 
@@ -60,7 +60,8 @@ class Disk:
     """Wager ids by round."""
     entries: list[Entry] = field(default_factory=list)
     balances: dict[int, Balance] = field(default_factory=dict)
-    cash_ids: dict[str, tuple[int, int]] = field(default_factory=dict)
+    cash_ids: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    """By the client's id: the content of a movement of cash or of what is owed."""
     reports: dict[tuple[str, str], str] = field(default_factory=dict)
     reports_taken: list[tuple[str, str]] = field(default_factory=list)
     """Every time a report moved a table: once each."""
@@ -132,7 +133,7 @@ class Disk:
         self.set_item(self.balances, player_id, after)
 
     def owe(self, transfer: int, player_id: int, minor: int) -> None:
-        """Let a player owe more; the wallet was lent as much in the same transfer."""
+        """Let a player owe more or less; the same transfer moves as much elsewhere."""
         self.post(transfer, f"owed {player_id}", -minor)
         have = self.balances[player_id]
         after = replace(have, owed_minor=have.owed_minor + minor)

@@ -12,6 +12,7 @@ from studio.domain.log import canonical
 from studio.services.answers import Commands
 from studio.services.disabled_ports import Disabled
 from studio.services.leases import Leases
+from studio.services.owed_ports import Owed
 from studio.services.picture_ports import Pictures
 from studio.services.ports import (
     Actor,
@@ -32,6 +33,7 @@ from studio.simulation.absent import NoPictures, NothingDisabled, NotSimulated
 from studio.simulation.book import Hook, MemoryLedger, MemoryWagers
 from studio.simulation.disk import Disk, Lease, LeaseChange
 from studio.simulation.guards import Guard, Guards
+from studio.simulation.owing import MemoryOwed
 from studio.simulation.rounds import MemoryRounds
 
 
@@ -327,6 +329,7 @@ class MemoryUnit(NotSimulated, UnitOfWork):
         self._commands = MemoryCommands(disk, guards=guards, hook=hook)
         self._qualifications = MemoryQualifications(disk)
         self._leases = MemoryLeases(disk, guards=guards, hook=hook)
+        self._owed = MemoryOwed(disk, hook=hook)
 
     def __enter__(self) -> Self:
         if self._writes:
@@ -414,6 +417,11 @@ class MemoryUnit(NotSimulated, UnitOfWork):
     def leases(self) -> Leases:
         """See the port."""
         return self._leases
+
+    @property
+    def owed(self) -> Owed:
+        """See the port."""
+        return self._owed
 
     @property
     def disabled(self) -> Disabled:

@@ -17,11 +17,13 @@ from studio.games import GAMES, by_code
 from studio.services.live import Live, advance, fresh
 from studio.services.ports import EndingKind, StoredEvent, Wager
 from studio.services.setup import TableSetup
-from studio.simulation.disk import CASH, Disk, LeaseChange
+from studio.simulation.disk import ADJUSTMENTS, CASH, Disk, LeaseChange
 from studio.simulation.floor import MANIFEST
 from studio.simulation.network import ViolationError
 from studio.simulation.server import Bus, Server
 
+_OUTSIDE = (ADJUSTMENTS, CASH)
+"""Accounts that money comes from without a round."""
 _WORD = re.compile(r"[0-9A-Za-z]+")
 
 
@@ -38,7 +40,7 @@ class Watch:
         self._sums: dict[str, int] = {}
         self._cash: set[int] = set()
         self._came_in: dict[str, int] = {}
-        """Cash by wallet."""
+        """By account of a player: cash, and what was written off."""
         self._entries_seen = 0
         self._sealed: dict[str, dict[int, str]] = {code: {} for code in setups}
         """By table: serial -> nonce of cards that nobody may know yet."""
@@ -73,11 +75,11 @@ class Watch:
         for entry in new:
             sums[entry.transfer] = sums.get(entry.transfer, 0) + entry.amount_minor
             self._sums[entry.account] = self._sums.get(entry.account, 0) + entry.amount_minor
-            if entry.account == CASH:
+            if entry.account in _OUTSIDE:
                 self._cash.add(entry.transfer)
             touched.add(entry.account)
         for entry in new:
-            if entry.transfer in self._cash and entry.account != CASH:
+            if entry.transfer in self._cash and entry.account not in _OUTSIDE:
                 self._came_in[entry.account] = (
                     self._came_in.get(entry.account, 0) + entry.amount_minor
                 )
@@ -117,7 +119,8 @@ class Watch:
         for player_id, minor in brought.items():
             have = self._disk.balances[player_id]
             all_minor = have.balance_minor + have.held_minor - have.owed_minor
-            due_minor = self._came_in.get(f"wallet {player_id}", 0) + minor
+            came_in = (self._came_in.get(f"{kind} {player_id}", 0) for kind in ("wallet", "owed"))
+            due_minor = sum(came_in) + minor
             if all_minor != due_minor:
                 raise ViolationError(
                     "balance_not_restored", f"Player {player_id}: {all_minor}, due {due_minor}."

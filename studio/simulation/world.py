@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from studio.domain.errors import StudioError
 from studio.domain.table import Link, TableState
+from studio.services.owed_ports import OwedDeed
 from studio.services.setup import TableSetup
 from studio.simulation.chance import Chance
 from studio.simulation.dealing import Dealer, Scanner
@@ -200,13 +201,25 @@ class World:
     def cash_out(self) -> None:
         """Let a player take money home: what is taken back later may not be there."""
         player = self.chance.choice(PLAYERS)
-        have = self.disk.balances[player.id].balance_minor
-        if not have:
+        have = self.disk.balances[player.id]
+        if have.owed_minor and self.chance.one_in(2):
+            self._settle_owed(player.id, have.owed_minor)
             return
-        id, minor = self.chance.uuid(), -self.chance.number(1, have)
+        if not have.balance_minor:
+            return
+        id, minor = self.chance.uuid(), -self.chance.number(1, have.balance_minor)
         self.network.ask(
             lambda to: to.cash.move(
                 ADMINISTRATOR, id=id, player_id=player.id, amount_minor=minor, reason="going home"
+            )
+        )
+
+    def _settle_owed(self, player_id: int, owed_minor: int) -> None:
+        deed, minor = self.chance.choice(tuple(OwedDeed)), self.chance.number(1, owed_minor)
+        id = self.chance.uuid()
+        self.network.ask(
+            lambda to: to.cash.settle_owed(
+                ADMINISTRATOR, deed, id=id, player_id=player_id, amount_minor=minor, reason="desk"
             )
         )
 

@@ -2,22 +2,26 @@
 
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, and_, func, or_, select
+from sqlalchemy import Connection, FromClause, and_, case, false, func, literal, or_, select
 
 from studio.services.inspection import FAULTS_PER_CHECK_MAX, Fault
 from studio.store.audit_money import VERSION_ENDED, Check, Query
 from studio.store.correction_tables import player_owed
+from studio.store.ledger import VERSION_PLACED
 from studio.store.sums import total
 from studio.store.tables import (
+    LEG_ADJUSTMENT,
     LEG_HELD,
     LEG_OWED,
     LEG_REVERSAL,
     LEG_SHORT,
     LEG_WALLET,
     AccountKind,
+    TransferKind,
     account,
     entry,
     player_balance,
+    transfer,
     wager,
     wager_ending,
 )
@@ -134,6 +138,45 @@ def _lent() -> Query:
     )
 
 
+def _settled() -> Query:
+    """What makes a player owe less comes off the own wallet, or off the adjustments."""
+    owed, other = entry.alias("owed_line"), entry.alias("other_line")
+    mine, theirs = account.alias("owed_account"), account.alias("other_account")
+    collects = transfer.c.kind == TransferKind.COLLECT.value
+    joined: FromClause = transfer
+    for line, on, leg in (
+        (owed, mine, literal(LEG_OWED)),
+        (other, theirs, case((collects, LEG_WALLET), else_=LEG_ADJUSTMENT)),
+    ):
+        of_transfer = and_(
+            line.c.origin_id == transfer.c.id,
+            line.c.version == VERSION_PLACED,
+            line.c.leg == leg,
+        )
+        joined = joined.outerjoin(line, of_transfer).outerjoin(on, on.c.id == line.c.account_id)
+    gives = case(
+        (
+            collects,
+            and_(theirs.c.kind == AccountKind.WALLET.value, theirs.c.owner_id == mine.c.owner_id),
+        ),
+        else_=theirs.c.kind == AccountKind.ADJUSTMENTS.value,
+    )
+    return (
+        select(transfer.c.id, func.coalesce(owed.c.amount_minor, 0))
+        .select_from(joined)
+        .where(
+            or_(collects, transfer.c.kind == TransferKind.WRITE_OFF.value),
+            or_(
+                func.coalesce(mine.c.kind, "") != AccountKind.OWED.value,
+                owed.c.amount_minor <= 0,
+                func.coalesce(other.c.amount_minor, 0) != -owed.c.amount_minor,
+                ~func.coalesce(gives, false()),
+            ),
+        )
+        .order_by(transfer.c.id)
+    )
+
+
 CHECKS = (
     Check(
         code="correction_differs",
@@ -158,5 +201,11 @@ CHECKS = (
         where="transfer {}",
         what="A wallet was lent {} in a correction, and the player does not owe it.",
         query=_lent(),
+    ),
+    Check(
+        code="owed_settled_wrongly",
+        where="transfer {}",
+        what="A player owes {} less, and neither the own wallet nor the adjustments gave it.",
+        query=_settled(),
     ),
 )

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
+    and_,
     bindparam,
     func,
     insert,
@@ -78,22 +79,20 @@ _MOVE = (
 class HouseAccounts:
     """Ids of the house's accounts that money moves to and from."""
 
+    adjustments: int
     bank: int
     cash: int
     play: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Movement:
-    """Money between a wallet and one account of the house, outside any round."""
+class Movement:
+    """Money between an account of a player and another one, outside any round."""
 
     kind: TransferKind
     player_id: int
     amount_minor: int
-    """Into the wallet; negative: out of it."""
-    house_id: int
-    leg: int
-    """Of the house's line."""
+    """Onto the player's account; negative: off it."""
     client_id: str | None
     reason: str
     by: int | None
@@ -130,6 +129,7 @@ def open_house(connection: Connection, *, currency: str) -> HouseAccounts:
         )
     ids = {row.kind: row.id for row in rows}
     return HouseAccounts(
+        adjustments=ids[AccountKind.ADJUSTMENTS],
         bank=ids[AccountKind.HOUSE_BANK],
         cash=ids[AccountKind.CASH],
         play=ids[AccountKind.PLAY],
@@ -179,6 +179,70 @@ def new_transfer(connection: Connection, values: Mapping[str, object]) -> int:
     return number
 
 
+def moved_before(connection: Connection, movement: Movement, *, leg: int = LEG_WALLET) -> bool:
+    """Return whether this very movement is booked; `leg` is that of the player's line.
+
+    Raises:
+        RefusedError: `transfer_id_reused` when its id was used for another one.
+    """
+    if movement.client_id is None:
+        return False
+    line = and_(
+        entry.c.origin_id == transfer.c.id, entry.c.version == VERSION_PLACED, entry.c.leg == leg
+    )
+    first = connection.execute(
+        select(transfer.c.kind, account.c.owner_id, entry.c.amount_minor, transfer.c.reason)
+        .select_from(transfer)
+        .outerjoin(entry, line)
+        .outerjoin(account, account.c.id == entry.c.account_id)
+        .where(transfer.c.client_id == movement.client_id)
+    ).first()
+    if first is None:
+        return False
+    content = (movement.kind.value, movement.player_id, movement.amount_minor, movement.reason)
+    if tuple(first) != content:
+        raise RefusedError(
+            "transfer_id_reused",
+            "This id was used before for another movement of money; nothing was moved.",
+            id=movement.client_id,
+        )
+    return True
+
+
+def book(
+    connection: Connection,
+    clock: UnitClock,
+    movement: Movement,
+    *,
+    onto: tuple[int, int],
+    off: tuple[int, int],
+) -> None:
+    """Write a movement and its two lines; `onto` and `off` are (leg, account id).
+
+    Raises:
+        TryAgainError: another unit has booked it since `moved_before` was asked.
+    """
+    values = {
+        "kind": movement.kind.value,
+        "at_ms": clock.now_ms(connection),
+        "client_id": movement.client_id,
+        "reason": movement.reason,
+        "by_person": movement.by,
+    }
+    booked = insert_new(connection, transfer, values)
+    if booked is None:
+        raise TryAgainError(f"Transfer {movement.client_id} was booked meanwhile.")
+    line = {"origin_id": booked.id, "version": VERSION_PLACED, "transfer_id": booked.id}
+    lines = [
+        {**line, "leg": leg, "account_id": account_id, "amount_minor": amount_minor}
+        for (leg, account_id), amount_minor in (
+            (onto, movement.amount_minor),
+            (off, -movement.amount_minor),
+        )
+    ]
+    connection.execute(insert(entry), lines)
+
+
 def write_house(
     connection: Connection,
     house: HouseAccounts,
@@ -212,6 +276,15 @@ def balance_short(*, needed_minor: int, balance_minor: int) -> RefusedError:
     )
 
 
+def _owes_money(owed_minor: int) -> RefusedError:
+    return RefusedError(
+        "owes_money",
+        f"The player owes {owed_minor} minor units. Collect or write off what is owed before cash "
+        "is paid out.",
+        owed_minor=owed_minor,
+    )
+
+
 class SqlLedger(Ledger):
     """The ledger in SQL."""
 
@@ -236,16 +309,15 @@ class SqlLedger(Ledger):
     def cash(self, *, id: str, player_id: int, amount_minor: int, reason: str, by: int) -> Cashed:
         """See the port."""
         return self._moved(
-            _Movement(
+            Movement(
                 kind=TransferKind.CASH,
                 player_id=player_id,
                 amount_minor=amount_minor,
-                house_id=self._house.cash,
-                leg=LEG_CASH,
                 client_id=id,
                 reason=reason,
                 by=by,
-            )
+            ),
+            house=(LEG_CASH, self._house.cash),
         )
 
     def play_transfer(
@@ -259,16 +331,15 @@ class SqlLedger(Ledger):
     ) -> PlayMoved:
         """See the port."""
         moved = self._moved(
-            _Movement(
+            Movement(
                 kind=TransferKind(kind.value),
                 player_id=player_id,
                 amount_minor=amount_minor,
-                house_id=self._house.play,
-                leg=LEG_PLAY,
                 client_id=id,
                 reason=reason,
                 by=None,
-            )
+            ),
+            house=(LEG_PLAY, self._house.play),
         )
         return PlayMoved(
             balance_minor=moved.after.balance_minor,
@@ -299,40 +370,22 @@ class SqlLedger(Ledger):
         """See the port."""
         return self._connection.execute(select(total(entry.c.amount_minor))).scalar_one()
 
-    def _moved(self, movement: _Movement) -> Cashed:
+    def _moved(self, movement: Movement, *, house: tuple[int, int]) -> Cashed:
         """Book a movement unless it is booked; the player's row is locked from here on."""
         player = lock_player(self._connection, movement.player_id)
-        if self._repeated(movement):
-            now = self.balance(movement.player_id)
-            return Cashed(before=now, after=now, repeated=True)
-        have_minor, amount_minor = (player.balance_minor if player else 0), movement.amount_minor
-        if have_minor + amount_minor < 0:
-            raise balance_short(needed_minor=-amount_minor, balance_minor=have_minor)
+        before = self.balance(movement.player_id)
+        if moved_before(self._connection, movement):
+            return Cashed(before=before, after=before, repeated=True)
+        amount_minor = movement.amount_minor
+        if movement.kind is TransferKind.CASH and amount_minor < 0 and before.owed_minor:
+            raise _owes_money(before.owed_minor)
+        if before.balance_minor + amount_minor < 0:
+            raise balance_short(needed_minor=-amount_minor, balance_minor=before.balance_minor)
         player = player or self._open_player(movement.player_id)
-        values = {
-            "kind": movement.kind.value,
-            "at_ms": self._clock.now_ms(self._connection),
-            "client_id": movement.client_id,
-            "reason": movement.reason,
-            "by_person": movement.by,
-        }
-        booked = insert_new(self._connection, transfer, values)
-        if booked is None:
-            raise TryAgainError(f"Transfer {movement.client_id} was booked meanwhile.")
-        line = {"origin_id": booked.id, "version": VERSION_PLACED, "transfer_id": booked.id}
-        wallet = {"leg": LEG_WALLET, "account_id": player.wallet_id, "amount_minor": amount_minor}
-        house = {
-            "leg": movement.leg,
-            "account_id": movement.house_id,
-            "amount_minor": -amount_minor,
-        }
-        self._connection.execute(insert(entry), [{**line, **wallet}, {**line, **house}])
+        wallet = (LEG_WALLET, player.wallet_id)
+        book(self._connection, self._clock, movement, onto=wallet, off=house)
         move(self._connection, movement.player_id, free_minor=amount_minor, held_minor=0)
-        return Cashed(
-            before=Balance(balance_minor=player.balance_minor, held_minor=player.held_minor),
-            after=self.balance(movement.player_id),
-            repeated=False,
-        )
+        return Cashed(before=before, after=self.balance(movement.player_id), repeated=False)
 
     def _fill_up(
         self, who: ColumnElement[bool], *, below_minor: int, to_minor: int
@@ -366,36 +419,6 @@ class SqlLedger(Ledger):
             .values(balance_minor=to_minor - player_balance.c.held_minor)
         )
         return [row.player_id for row in poor]
-
-    def _repeated(self, movement: _Movement) -> bool:
-        if movement.client_id is None:
-            return False
-        first = self._connection.execute(
-            select(transfer.c.kind, account.c.owner_id, entry.c.amount_minor, transfer.c.reason)
-            .select_from(transfer)
-            .join(entry, entry.c.origin_id == transfer.c.id)
-            .join(account, account.c.id == entry.c.account_id)
-            .where(
-                transfer.c.client_id == movement.client_id,
-                entry.c.version == VERSION_PLACED,
-                entry.c.leg == LEG_WALLET,
-            )
-        ).first()
-        if first is None:
-            return False
-        content = (
-            movement.kind.value,
-            movement.player_id,
-            movement.amount_minor,
-            movement.reason,
-        )
-        if tuple(first) != content:
-            raise RefusedError(
-                "transfer_id_reused",
-                "This id was used before for another movement of money; nothing was moved.",
-                id=movement.client_id,
-            )
-        return True
 
     def _open_player(self, player_id: int) -> LockedPlayer:
         for kind in (AccountKind.WALLET, AccountKind.HELD):

@@ -25,6 +25,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     Uuid,
+    text,
 )
 
 from studio.store.metadata import metadata
@@ -47,7 +48,7 @@ class AccountKind(StrEnum):
     HOUSE_BANK = "house_bank"
     """What the house won and lost; may be negative."""
     ADJUSTMENTS = "adjustments"
-    """Corrections; may be negative."""
+    """What the house gave up; may be negative."""
     CASH = "cash"
     """The world outside: negative by what came in."""
     PLAY = "play"
@@ -68,6 +69,8 @@ class TransferKind(StrEnum):
     PURSE = "purse"
     SHOP = "shop"
     CORRECTION = "correction"
+    COLLECT = "collect"
+    WRITE_OFF = "write_off"
 
 
 LEG_HELD = 1
@@ -80,6 +83,7 @@ LEG_REVERSAL = 6
 LEG_SHORT = 7
 """What a wallet lacks for that, lent by the line below."""
 LEG_OWED = 8
+LEG_ADJUSTMENT = 9
 
 # The log ---------------------------------------------------------------------------------------
 
@@ -261,6 +265,8 @@ player_balance = Table(
 """A player's two balances, folded from the entries. Both in one row: a wager then locks one row,
 and two rows of a player can't be locked in different orders."""
 
+_OWED = text(f"leg = {LEG_OWED}")
+
 entry = Table(
     "entry",
     metadata,
@@ -272,12 +278,14 @@ entry = Table(
     Column("amount_minor", BigInteger, nullable=False),
     PrimaryKeyConstraint("version", "origin_id", "leg"),
     CheckConstraint("amount_minor <> 0", name="not_zero"),
+    Index("ix_entry_owed", "account_id", sqlite_where=_OWED, postgresql_where=_OWED),
     sqlite_with_rowid=False,
 )
 """One line of a transfer. `origin_id` is the transfer that began the business: for every line of
 a wager the one that reserved its hold, else the transfer itself. So the key lets a wager's money
 move once when it is placed (version 0) and once per settlement version. The version leads: else
-the lines of a settlement would go between those of the placing, page by page."""
+the lines of a settlement would go between those of the placing, page by page. The one index has
+only the lines of what is owed: there are few, and a player asks why."""
 
 # Decks, devices, pit ---------------------------------------------------------------------------
 

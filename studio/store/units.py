@@ -20,6 +20,7 @@ from studio.store.figures import SqlFigures
 from studio.store.forgetting import SqlForgetting
 from studio.store.leases import SqlLeases
 from studio.store.ledger import HouseAccounts, SqlLedger, open_house
+from studio.store.owing import SqlOwed
 from studio.store.pictures import SqlPictures
 from studio.store.pit import SqlAlarms, SqlCommands, SqlDeckSets, SqlReports, SqlTrail
 from studio.store.qualifications import SqlQualifications
@@ -154,6 +155,11 @@ class SqlUnit(UnitOfWork):
     def leases(self) -> SqlLeases:
         """See the port."""
         return SqlLeases(self.connection)
+
+    @cached_property
+    def owed(self) -> SqlOwed:
+        """See the port."""
+        return SqlOwed(self.connection, clock=self._clock, house=self._house)
 
     @cached_property
     def disabled(self) -> SqlDisabled:

@@ -62,7 +62,7 @@ def test_cash_in_and_out_changes_the_wallet_the_trail_and_the_players_screen(hou
         out, into = unit.trail.read(limit=5, before_id=None)
     assert (into.action, out.action) == ("cash_in", "cash_out")
     assert (out.actor, out.reason, out.subject) == ("Mori", "Bar till", f"player {PLAYER_ID}")
-    assert out.before == {"balance_minor": 5_000}
+    assert out.before == {"balance_minor": 5_000, "owed_minor": 0}
     assert out.after["balance_minor"] == 3_500
 
 

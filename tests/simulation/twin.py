@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from studio.domain.errors import StudioError
 from studio.services.correction_ports import BookCorrected, PayoutChange
+from studio.services.owed_ports import Owed, OwedDeed
 from studio.services.ports import Balance, BookSettled, Cashed, ClosedBook, Placed, WagerRequest
 from studio.simulation.book import MemoryLedger, MemoryWagers
 from studio.simulation.memory import MemoryUnit, MemoryUnits
@@ -109,6 +110,18 @@ class TwinLedger(MemoryLedger):
         )
 
 
+class TwinOwed:
+    """What is owed, twice."""
+
+    def __init__(self, first: Owed, second: Owed) -> None:
+        self._first, self._second = first, second
+
+    def settle(self, deed: OwedDeed, **moved) -> bool:
+        return both(
+            lambda: self._first.settle(deed, **moved), lambda: self._second.settle(deed, **moved)
+        )
+
+
 class TwinUnit(MemoryUnit):
     """A unit on the simulated disk with a unit of the real store beside it."""
 
@@ -141,6 +154,10 @@ class TwinUnit(MemoryUnit):
     @property
     def ledger(self) -> TwinLedger:
         return self._twin_ledger
+
+    @property
+    def owed(self) -> TwinOwed:
+        return TwinOwed(super().owed, self._sql.owed)
 
     @property
     def rounds(self):

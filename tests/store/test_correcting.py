@@ -187,5 +187,6 @@ def test_the_audit_finds_what_is_owed_to_differ(house, won):
     assert {check.code for check in audit_corrections.CHECKS} <= {
         "correction_differs",
         "owed_differs",
+        "owed_settled_wrongly",
         "owed_unbooked",
     }

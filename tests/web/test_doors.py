@@ -60,6 +60,9 @@ DOORS = [
     ("GET", "/api/tables/T1/pictures", PIT),
     ("POST", "/api/pictures/1/open", {"pit_supervisor"}),
     ("POST", "/api/cash", {"administrator"}),
+    ("POST", "/api/owed", {"administrator"}),
+    ("GET", "/api/owed", {"player"}),
+    ("GET", "/api/people/1/owed", {"administrator", "auditor"}),
     ("GET", "/api/disabled", PIT),
     ("POST", "/api/disabled", {"administrator"}),
     ("POST", "/api/people", {"administrator"}),
@@ -197,7 +200,7 @@ def test_cash_moves_once_per_id(login, people):
     administrator, body = login("administrator"), cash(people)
     for _ in range(2):
         answer = administrator.post("/api/cash", body)
-        assert answer.json == {"balance_minor": 1000, "held_minor": 0}
+        assert answer.json == {"balance_minor": 1000, "held_minor": 0, "owed_minor": 0}
     reused = administrator.post("/api/cash", {**body, "amount_minor": 2000})
     assert (reused.status_code, reused.json["error"]["code"]) == (409, "transfer_id_reused")
     short = administrator.post("/api/cash", cash(people, direction="out", amount_minor=1001))
@@ -208,6 +211,33 @@ def test_cash_moves_once_per_id(login, people):
 def test_only_players_have_wallets(login, people):
     answer = login("administrator").post("/api/cash", cash(people, player_id=people["dealer"].id))
     assert (answer.status_code, answer.json["error"]["code"]) == (409, "unknown_player")
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "code"),
+    [
+        ({}, 409, "more_than_owed"),
+        ({"deed": "forgive"}, 400, "not_allowed"),
+        ({"amount_minor": -1}, 400, "amount_not_positive"),
+        ({"player_id": 2**40}, 409, "unknown_player"),
+        ({"direction": "in"}, 400, "unknown_field"),
+    ],
+)
+def test_owed_money_is_settled_only_as_it_is_meant(login, people, changed, status, code):
+    body = {**cash(people), "deed": "collect", **changed}
+    if "direction" not in changed:
+        del body["direction"]
+    answer = login("administrator").post("/api/owed", body)
+    assert (answer.status_code, answer.json["error"]["code"]) == (status, code)
+
+
+def test_a_player_and_the_house_read_what_is_owed(login, people):
+    nothing = {"balance_minor": 0, "held_minor": 0, "owed_minor": 0, "changes": []}
+    assert login("player").get("/api/owed").json == nothing
+    of_player = f"/api/people/{people['player'].id}/owed"
+    assert login("auditor").get(of_player).json == nothing
+    dealer = login("auditor").get(f"/api/people/{people['dealer'].id}/owed")
+    assert dealer.json["error"]["code"] == "unknown_player"
 
 
 @pytest.mark.parametrize("query", ["limit=-1", "limit=１", "limit=1e3", "limit=201", "before=%00"])

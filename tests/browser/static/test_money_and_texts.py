@@ -215,3 +215,36 @@ def test_a_card_place_holds_no_face_before_it_is_opened(run):
               place.element.querySelector(".card-face text").textContent];
     """
     assert run("cards.js", body) == [False, "10 of spades", "10"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "keys"),
+    [
+        ({}, "owed.news.corrected"),
+        ({"owed_minor": 300}, "owed.news.corrected owed.news.owed"),
+        ({"payout_minor": 900, "owed_minor": 300}, "owed.news.corrected"),
+        ({"payout_minor": 600}, "owed.news.corrected_same"),
+        ({"reason": "void"}, "owed.news.annulled"),
+        ({"reason": "void", "payout_minor": 600}, "owed.news.annulled_same"),
+    ],
+)
+def test_a_correction_is_told_by_what_it_changed(run, changed, keys):
+    told = {"reason": "corrected", "round_id": "T1-1-4", "before_minor": 600, "payout_minor": 200}
+    body = "return m.correctionWords(arg, {full: String, signed: String});"
+    assert run("money_news.js", body, {**told, "owed_minor": 0, **changed}) == keys
+
+
+@pytest.mark.parametrize(
+    ("deed", "minor", "booked"),
+    [
+        ("collect", 300, True),
+        ("collect", 301, False),
+        ("write_off", 1_000, True),
+        ("write_off", 1_001, False),
+        ("write_off", None, False),
+    ],
+)
+def test_no_more_is_settled_than_is_owed_and_there(run, deed, minor, booked):
+    body = "return m.outcome(...arg, {balance_minor: 300, owed_minor: 1000}, String);"
+    said = run("owed.js", body, [deed, minor])
+    assert said == (f"owed.will.{deed}" if booked else None)
