@@ -11,12 +11,13 @@ from studio.domain.view import corrected_view
 from studio.services.alarms import CARD_ALARMS, DEVICE_ALARMS, explained
 from studio.services.correcting import correction, preview_json, work_out
 from studio.services.evidence import event_json
+from studio.services.jobs import Job
 from studio.services.links import LinkWatch
 from studio.services.live import Live
 from studio.services.ports import Actor
 from studio.services.records import AlarmRow
 from studio.services.retry import again
-from studio.services.runner import Job, TableRunner
+from studio.services.runner import TableRunner
 from studio.services.table_commands import builder, command_digest, wanted_correction
 
 EVENTS_ANSWER_MAX = 2_000
