@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from studio.domain.errors import RefusedError
 from studio.domain.events import (
     CardHeld,
+    CorrectionDropped,
+    CorrectionProposed,
     DealingStopped,
     Event,
     Held,
@@ -37,6 +39,10 @@ SCANNER_ALARMS = frozenset({"scanner_queue", "camera_lost", "camera_frozen", "de
 """Alarms that a scanner's report of its health raises and ends."""
 
 AUDIT_FAULT = "audit_fault"
+
+CORRECTION_WAITS = "correction_waits"
+CORRECTION_DROPPED = "correction_dropped"
+"""The rules refused what was announced. Over when it is raised: whoever takes it ends it."""
 
 DEVICE_ALARMS = SCANNER_ALARMS | {AUDIT_FAULT}
 """Alarms that a device, or the studio about itself, has raised: no round is opened over one that
@@ -96,6 +102,16 @@ def raised_by(event: Event, state: TableState) -> Alarm | None:
                     "doubled": event.doubled,
                 },
             )
+        case CorrectionProposed(needs_approval=True):
+            return Alarm(
+                priority=ACT_SOON,
+                code=CORRECTION_WAITS,
+                details={"by": event.by, "rounds": len(event.rounds)},
+            )
+        case CorrectionDropped(by=by) if by == STUDIO:
+            return Alarm(
+                priority=ACT_SOON, code=CORRECTION_DROPPED, details={"reason": event.reason}
+            )
         case ShoeClosed(closes=False):
             return Alarm(
                 priority=ACT_NOW,
@@ -109,6 +125,8 @@ def raised_by(event: Event, state: TableState) -> Alarm | None:
 def causes(state: TableState) -> frozenset[str]:
     """Return the codes of the alarms whose cause the table's state holds."""
     codes = {f"{link}_lost" for link in state.links_lost}
+    if state.correction is not None and state.correction.waits:
+        codes.add(CORRECTION_WAITS)
     if state.stopped:
         codes |= {"dealing_stopped", "shoe_order"}
     if state.pit_called:

@@ -70,6 +70,17 @@ class RoundRefund:
     """What the rounds before it leave in the wallets does not reach for."""
 
 
+NOTHING_REFUNDED = RoundRefund(
+    wagers=0,
+    players=0,
+    turnover_minor=0,
+    payouts_minor=0,
+    paid_minor=0,
+    taken_minor=0,
+    owed_minor=0,
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Refund:
     """What the void of several settled rounds would move, one after the other."""

@@ -7,6 +7,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    Function,
     Select,
     and_,
     case,
@@ -15,7 +16,13 @@ from sqlalchemy import (
 )
 
 from studio.domain.errors import InvariantError
-from studio.services.correction_ports import HeldMoney, PlayerChange, Refund, RoundRefund
+from studio.services.correction_ports import (
+    NOTHING_REFUNDED,
+    HeldMoney,
+    PlayerChange,
+    Refund,
+    RoundRefund,
+)
 from studio.store.book import ended, taken_back
 from studio.store.forfeits import any_in_round, without_stake_if_forfeited
 from studio.store.settling import payout_formula
@@ -64,25 +71,27 @@ def _by_player(
     )
 
 
+def _up_to_now(expression: Function[int], of: FromClause) -> ColumnElement[int]:
+    """Return what this says of a player's rounds so far."""
+    return expression.over(partition_by=of.c.player_id, order_by=(of.c.epoch, of.c.number))
+
+
 def _with_owed(found: FromClause) -> FromClause:
     """Return per round and player what changes, and what the wallet lacks for it by then.
 
     What was lent up to a round is how far the wallet would have been below 0 at its lowest.
     """
-    of = found.c
-    minor = of.after_minor - of.before_minor
-    rounds = {"partition_by": of.player_id, "order_by": (of.epoch, of.number)}
-    sums = (
-        select(*of, minor.label("minor"), func.sum(minor).over(**rounds).label("so_far_minor"))
-    ).subquery()
-    rounds = {"partition_by": sums.c.player_id, "order_by": (sums.c.epoch, sums.c.number)}
-    lowest_minor = player_balance.c.balance_minor + func.min(sums.c.so_far_minor).over(**rounds)
+    minor = (found.c.after_minor - found.c.before_minor).label("minor")
+    so_far_minor = _up_to_now(func.sum(minor), found).label("so_far_minor")
+    sums = select(*found.c, minor, so_far_minor).subquery()
+    lowest_minor = player_balance.c.balance_minor + _up_to_now(func.min(sums.c.so_far_minor), sums)
+    lent_minor = case((lowest_minor < 0, -lowest_minor), else_=0).label("lent_minor")
     lent = (
-        select(*sums.c, case((lowest_minor < 0, -lowest_minor), else_=0).label("lent_minor"))
-    ).join_from(sums, player_balance, player_balance.c.player_id == sums.c.player_id)
-    lent = lent.subquery()
-    rounds = {"partition_by": lent.c.player_id, "order_by": (lent.c.epoch, lent.c.number)}
-    before_minor = func.coalesce(func.lag(lent.c.lent_minor).over(**rounds), 0)
+        select(*sums.c, lent_minor)
+        .join_from(sums, player_balance, player_balance.c.player_id == sums.c.player_id)
+        .subquery()
+    )
+    before_minor = func.coalesce(_up_to_now(func.lag(lent.c.lent_minor), lent), 0)
     return select(*lent.c, (lent.c.lent_minor - before_minor).label("owed_minor")).subquery()
 
 
@@ -103,7 +112,7 @@ def would_refund(connection: Connection, round_ids: Sequence[str]) -> Refund:
             total(found.owed_minor),
         ).group_by(found.round_id)
     ).all()
-    rounds = dict.fromkeys(round_ids, _NOTHING)
+    rounds = dict.fromkeys(round_ids, NOTHING_REFUNDED)
     for round_id, wagers, have_ended, *sums in rows:
         if have_ended != wagers:
             raise InvariantError(
@@ -121,17 +130,6 @@ def would_refund(connection: Connection, round_ids: Sequence[str]) -> Refund:
         )
     distinct = select(func.count(found.player_id.distinct())).where(minor != 0)
     return Refund(rounds=rounds, players=connection.execute(distinct).scalar_one())
-
-
-_NOTHING = RoundRefund(
-    wagers=0,
-    players=0,
-    turnover_minor=0,
-    payouts_minor=0,
-    paid_minor=0,
-    taken_minor=0,
-    owed_minor=0,
-)
 
 
 def player_changes(
