@@ -73,7 +73,7 @@ class Alarm:
     details: dict[str, Json]
 
 
-def raised_by(event: Event, state: TableState) -> Alarm | None:
+def raised_by(event: Event, state: TableState) -> Alarm | None:  # noqa: C901  one arm per event
     """Return the alarm that an event raises, if any; `state` is the table's after it."""
     match event:
         case PitCalled(by="studio"):

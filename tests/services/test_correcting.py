@@ -43,7 +43,8 @@ def settled(both):
 
 
 def correct(floor, cards, *, version=1, round_id=None, actor=PIT, id="", reason="misread"):
-    return floor.command(
+    """Propose to exchange cards, and let it be carried out."""
+    answer = floor.command(
         "correct_round",
         actor,
         id=id,
@@ -52,16 +53,20 @@ def correct(floor, cards, *, version=1, round_id=None, actor=PIT, id="", reason=
         cards=cards,
         reason=reason,
     )
+    floor.carry_out()
+    return answer
 
 
 def void(floor, *, version=1, round_id=None, actor=PIT):
-    return floor.command(
+    """Propose to annul a settled round, and let it be carried out."""
+    floor.command(
         "void_settled",
         actor,
         round_id=round_id or floor.round_id,
         version=version,
         reason="a slip",
     )
+    floor.carry_out()
 
 
 def preview(floor, cards, *, version=1, round_id=None):
@@ -294,7 +299,7 @@ def test_the_trail_tells_sums_before_and_after(settled):
     with settled.units.read() as unit:
         line = next(one for one in unit.trail.read(limit=9, before_id=None))
     assert (line.action, line.subject, line.reason) == (
-        "correct_round",
+        "correction_booked",
         settled.round_id,
         "misread",
     )
