@@ -22,6 +22,7 @@ from studio.simulation.disk import CASH, Disk, LeaseChange
 from studio.simulation.floor import MANIFEST
 from studio.simulation.network import ViolationError
 from studio.simulation.server import Bus, Server
+from studio.simulation.steps import StepWatch
 
 _WORD = re.compile(r"[0-9A-Za-z]+")
 
@@ -47,6 +48,7 @@ class Watch:
         self._commands_seen = 0
         self._leases_seen = 0
         self._done: set[object] = set()
+        self._steps = StepWatch()
         self.rounds = 0
         self.corrections = 0
         self.events = 0
@@ -184,6 +186,7 @@ class Watch:
         if stored.hash != worked_out or stored.prev_hash != live.state.hash:
             raise ViolationError("chain_broken", f"{stored.table} {stored.epoch}/{stored.seq}.")
         self._note_cards(stored)
+        self._steps.see(stored)
         try:
             live = advance(live, stored)
         except Exception as error:
