@@ -47,6 +47,7 @@ from studio.services.people import Greet, LoginPolicy, NewPerson, PeopleService
 from studio.services.pictures import PictureService
 from studio.services.play_money import PlayMoney
 from studio.services.ports import Actor, Publisher, Role, StoredEvent
+from studio.services.proposing import Corrections
 from studio.services.purse import smallest_bet_minor
 from studio.services.replay import GameReplay
 from studio.services.reports import ReportService
@@ -116,10 +117,12 @@ def make_studio(settings: Settings, publisher: Publisher) -> Studio:
     engine, units = open_store(settings.database_url, currency=currency.code)
     club = make_club(data, setups, units=units, publisher=publisher) if data else None
     play = make_play_money(settings, setups, units=units, publisher=publisher, club=club)
+    live = LiveTables(setups, games)
     tables = TableService(
         units=units,
-        tables=LiveTables(setups, games),
+        tables=live,
         publisher=publisher,
+        corrections=Corrections(live, settings.corrections.policy),
         on_settled=play.settled if play else None,
     )
     links = LinkWatch(runner=tables, clock=clock)

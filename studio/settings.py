@@ -37,6 +37,7 @@ from studio.domain.errors import MalformedError
 from studio.domain.game import AnyGame, GameConfig, Json, ScanAt
 from studio.domain.money import CURRENCIES, STAKE_MINOR_MAX, Currency
 from studio.services.setup import BetLimits, LinkLimits, TableSetup
+from studio.settings_corrections import CorrectionSettings
 from studio.settings_play import PlaySettings, need_no_money, need_options_for_money
 from studio.settings_retention import RetentionSettings
 
@@ -175,6 +176,7 @@ class Settings(BaseSettings):
     login: LoginSettings = LoginSettings()
     rates: RateSettings = RateSettings()
     play: PlaySettings = PlaySettings()
+    corrections: CorrectionSettings = CorrectionSettings()
     device_keys: dict[Name, SecretStr] = Field(default_factory=dict)
     devices: dict[Name, DeviceSettings] = Field(default_factory=dict)
     tables: dict[Name, TableSettings] = Field(min_length=1)

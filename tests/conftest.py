@@ -220,9 +220,9 @@ def studio(app: Flask) -> Studio:
 
 @pytest.fixture
 def people(studio: Studio) -> dict[str, Person]:
-    """One person of each role by the role's name, and a second dealer and player."""
+    """One person of each role by the role's name; a second dealer, supervisor and player."""
     found = {}
-    for name in [*(role.value for role in Role), "dealer2", "player2"]:
+    for name in [*(role.value for role in Role), "dealer2", "pit_supervisor2", "player2"]:
         role = Role(name.rstrip("2"))
         found[name] = studio.people.create(
             Actor(id=0, name="studio", role=None),

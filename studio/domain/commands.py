@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from studio.domain.cards import PrintedCode
 from studio.domain.correcting import Resettled
-from studio.domain.events import CorrectedFace
+from studio.domain.events import CorrectedFace, CorrectionProposed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,8 +156,9 @@ class VoidRound:
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectRound:
-    """End a settled round anew; the money is booked in the same transaction."""
+    """End a settled round anew, as announced; the money is booked in the same transaction."""
 
+    now_ms: int
     round_id: str
     epoch: int
     number: int
@@ -165,8 +166,6 @@ class CorrectRound:
     faces: tuple[CorrectedFace, ...]
     resettled: Resettled | None
     """None: the round is annulled."""
-    reason: str
-    by: str
     count: int
     turnover_minor: int
     payouts_minor: int
@@ -174,6 +173,43 @@ class CorrectRound:
     paid_minor: int
     taken_minor: int
     owed_minor: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProposeCorrection:
+    """Propose a correction; told at once, for `due_ms`, when it needs no approval."""
+
+    proposed: CorrectionProposed
+    due_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refunded:
+    """What the void of the running round gave back, in the same transaction."""
+
+    count: int
+    turnover_minor: int
+    payouts_minor: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproveCorrection:
+    """A second person agrees; `refunded` when the running round is annulled with it."""
+
+    proposal: str
+    by: str
+    by_id: int
+    due_ms: int
+    refunded: Refunded | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropCorrection:
+    """Leave everything that is not corrected yet as it is."""
+
+    proposal: str
+    by: str
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +293,9 @@ Command: TypeAlias = (
     | SettleRound
     | VoidRound
     | CorrectRound
+    | ProposeCorrection
+    | ApproveCorrection
+    | DropCorrection
     | ReleaseHeld
     | CallPit
     | Stop

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import assert_never
 
 from studio.domain.commands import (
+    ApproveCorrection,
     CallPit,
     CloseBetting,
     CloseShoe,
@@ -16,6 +17,7 @@ from studio.domain.commands import (
     ConfirmBurn,
     ConfirmShuffle,
     CorrectRound,
+    DropCorrection,
     EndVerification,
     FailRead,
     FreeSeat,
@@ -24,6 +26,7 @@ from studio.domain.commands import (
     Lock,
     MarkLink,
     OpenRound,
+    ProposeCorrection,
     ReleaseHeld,
     Resume,
     RevealNext,
@@ -50,7 +53,6 @@ from studio.domain.events import (
     LinkLost,
     LinkRestored,
     PitCalled,
-    RoundCorrected,
     RoundOpened,
     RoundSettled,
     RoundVoided,
@@ -73,11 +75,13 @@ from studio.domain.game import (
 )
 from studio.domain.guards import (
     need_free_hands,
+    need_no_correction,
     need_no_running_round,
     need_reason,
     need_running_round,
     need_stage,
 )
+from studio.domain.proposing import approve, correct_round, drop, propose
 from studio.domain.round import Phase, last_burns, marks_and_hands, opening, results
 from studio.domain.table import Stage, TableState
 
@@ -135,7 +139,13 @@ def decide(  # noqa: C901  one arm per command
         case VoidRound():
             return _void_round(state, command)
         case CorrectRound():
-            return _correct_round(state, command)
+            return correct_round(state, command)
+        case ProposeCorrection():
+            return propose(state, command)
+        case ApproveCorrection():
+            return approve(state, command)
+        case DropCorrection():
+            return drop(state, command)
         case ReleaseHeld():
             return _release_held(state, command)
         case CallPit():
@@ -143,10 +153,7 @@ def decide(  # noqa: C901  one arm per command
         case Stop():
             return () if state.stopped else (DealingStopped(by=command.by),)
         case Resume():
-            need_reason(command.reason)
-            if not state.stopped and not state.pit_called:
-                raise RefusedError("not_stopped", "The table is not stopped.")
-            return (DealingResumed(by=command.by, reason=command.reason),)
+            return _resume(state, command)
         case MarkLink():
             return _mark_link(state, command)
         case CloseShoe():
@@ -199,6 +206,16 @@ def _lock(state: TableState, command: Lock) -> tuple[Event, ...]:
     return (TableLocked(reason=command.reason, by=command.by),)
 
 
+def _resume(state: TableState, command: Resume) -> tuple[Event, ...]:
+    need_reason(command.reason)
+    if not state.stopped and not state.pit_called:
+        raise RefusedError("not_stopped", "The table is not stopped.")
+    if state.correction is not None and state.correction.of_running:
+        # The round would settle while its void waits for approval.
+        need_no_correction(state)
+    return (DealingResumed(by=command.by, reason=command.reason),)
+
+
 def _mark_link(state: TableState, command: MarkLink) -> tuple[Event, ...]:
     lost = command.link in state.links_lost
     if command.up and lost:
@@ -214,6 +231,7 @@ def _mark_link(state: TableState, command: MarkLink) -> tuple[Event, ...]:
 def _load_shoe(game: AnyGame, state: TableState, command: LoadShoe) -> tuple[Event, ...]:
     if state.stage is not Stage.NO_SHOE:
         raise RefusedError("shoe_on_table", "A shoe is on the table; close it first.")
+    need_no_correction(state)
     need_free_hands(state)
     if state.locked is not None:
         raise RefusedError("table_locked", f"The table is locked: {state.locked}")
@@ -439,36 +457,6 @@ def _void_round(state: TableState, command: VoidRound) -> tuple[Event, ...]:
             turnover_minor=command.turnover_minor,
             payouts_minor=command.payouts_minor,
             cards=tuple(card.opened() for card in current.drawn if not card.open),
-        ),
-    )
-
-
-def _correct_round(state: TableState, command: CorrectRound) -> tuple[Event, ...]:
-    need_reason(command.reason)
-    current = state.round
-    if current is not None and current.id == command.round_id and current.running:
-        raise RefusedError("round_not_settled", "The round is not settled yet; void it instead.")
-    anew = command.resettled
-    return (
-        RoundCorrected(
-            round_id=command.round_id,
-            epoch=command.epoch,
-            number=command.number,
-            version=command.version,
-            void=anew is None,
-            faces=command.faces,
-            results=results(anew.nets, anew.reasons) if anew else (),
-            marks=anew.marks if anew else (),
-            hands=anew.hands if anew else (),
-            reason=command.reason,
-            by=command.by,
-            count=command.count,
-            turnover_minor=command.turnover_minor,
-            payouts_minor=command.payouts_minor,
-            players=command.players,
-            paid_minor=command.paid_minor,
-            taken_minor=command.taken_minor,
-            owed_minor=command.owed_minor,
         ),
     )
 

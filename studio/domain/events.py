@@ -1,4 +1,4 @@
-"""What can happen at a table: the events of its log and their JSON form.
+"""What can happen at a table: the events of its log.
 
 An event's fields are its public body. A card that nobody may see yet travels beside the body in
 `sealed`, is stored apart and never published; the body carries only its commitment.
@@ -8,10 +8,8 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, unique
-from types import UnionType
-from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+from typing import TypeAlias, get_args
 
-from studio.domain.errors import InvariantError
 from studio.domain.game import Json
 
 
@@ -287,6 +285,77 @@ class RoundCorrected(_Event):
     """Taken back, what is owed for it included."""
     owed_minor: int
     """What was no longer in the wallets."""
+    approved_by: str | None = None
+    """The second person; None when none was needed."""
+
+
+@unique
+class CorrectionKind(StrEnum):
+    """What a correction does."""
+
+    CORRECT = "correct"
+    """Settles a round anew with other faces."""
+    VOID = "void"
+    """Annuls a settled round."""
+    REFUND = "refund"
+    """Annuls several settled rounds."""
+    VOID_RUNNING = "void_running"
+    """Annuls the running round, in which much is held."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundToCorrect:
+    """A round that a correction names."""
+
+    round_id: str
+    epoch: int
+    """Of the round's shoe."""
+    number: int
+    version: int
+    """The version that the correction makes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectionProposed(_Event):
+    """A supervisor wants rounds corrected; no money has moved."""
+
+    id: str
+    kind: str
+    """As `CorrectionKind` says."""
+    rounds: tuple[RoundToCorrect, ...]
+    """In the order in which they will be corrected."""
+    faces: tuple[CorrectedFace, ...]
+    """What the supervisor wants changed in the faces that hold; only for `correct`."""
+    reason: str
+    by: str
+    by_id: int
+    needs_approval: bool
+    players: int
+    """Whose money it would change, as things stood then; so are the sums."""
+    paid_minor: int
+    taken_minor: int
+    owed_minor: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectionAnnounced(_Event):
+    """The players are told; the money moves at `due_ms` at the earliest."""
+
+    id: str
+    approved_by: str | None
+    """The second person; None when none was needed."""
+    approved_by_id: int | None
+    due_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectionDropped(_Event):
+    """What is not corrected yet stays as it is; by the studio when the rules refuse it."""
+
+    id: str
+    by: str
+    reason: str
+    """A supervisor's words, or the code of the refusal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -404,6 +473,9 @@ Event: TypeAlias = (
     | RoundSettled
     | RoundVoided
     | RoundCorrected
+    | CorrectionProposed
+    | CorrectionAnnounced
+    | CorrectionDropped
     | ReadFailed
     | CardHeld
     | HeldReleased
@@ -418,68 +490,3 @@ Event: TypeAlias = (
 )
 
 EVENT_KINDS: Mapping[str, type[Event]] = {kind.__name__: kind for kind in get_args(Event)}
-
-
-def to_body(event: Event) -> dict[str, Json]:
-    """Return the public JSON body."""
-    return {
-        field.name: _plain(getattr(event, field.name))
-        for field in dataclasses.fields(event)
-        if field.name != "sealed"
-    }
-
-
-def from_body(kind: str, body: Mapping[str, Json], sealed: SealedCard | None) -> Event:
-    """Return the event of a stored line.
-
-    Raises:
-        InvariantError: `unknown_event` or `event_body` when the line was not written by us.
-    """
-    if kind not in EVENT_KINDS:
-        raise InvariantError("unknown_event", f"The log holds an unknown event {kind!r}.")
-    event_type = EVENT_KINDS[kind]
-    hints = _hints(event_type)
-    try:
-        values = {
-            field.name: _typed(hints[field.name], body[field.name])
-            for field in dataclasses.fields(event_type)
-            if field.name != "sealed"
-        }
-    except (KeyError, TypeError) as error:
-        raise InvariantError("event_body", f"The body of a {kind} can't be read.") from error
-    return event_type(**values, sealed=sealed)
-
-
-_HINTS: dict[object, Mapping[str, Any]] = {}
-"""By dataclass; worked out once, since a replay asks for each event."""
-
-
-def _hints(of: object) -> Mapping[str, Any]:
-    if of not in _HINTS:
-        _HINTS[of] = get_type_hints(of)
-    return _HINTS[of]
-
-
-def _plain(value: Json) -> Json:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
-
-
-def _typed(hint: Any, value: Json) -> Json:
-    origin: Any = get_origin(hint)
-    if isinstance(hint, UnionType):
-        return value
-    if origin is tuple:
-        return tuple(_typed(get_args(hint)[0], item) for item in value)
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        hints = _hints(hint)
-        fields = dataclasses.fields(hint)
-        return hint(
-            **{field.name: _typed(hints[field.name], value[field.name]) for field in fields}
-        )
-    return value

@@ -23,6 +23,14 @@ def need_no_running_round(state: TableState) -> None:
         raise RefusedError("round_running", "A round is running; finish or void it first.")
 
 
+def need_no_correction(state: TableState) -> None:
+    """Refuse while a correction is not done."""
+    if state.correction is not None:
+        raise RefusedError(
+            "correction_waits", "A correction waits at this table; approve, drop or await it first."
+        )
+
+
 def need_running_round(state: TableState) -> Round:
     """Return the round that runs."""
     if state.round is None or not state.round.running:

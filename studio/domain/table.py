@@ -18,6 +18,9 @@ from studio.domain.events import (
     CardHeld,
     CardsRevealed,
     CardVerified,
+    CorrectionAnnounced,
+    CorrectionDropped,
+    CorrectionProposed,
     CutCardOut,
     DealerLeft,
     DealerSeated,
@@ -45,6 +48,7 @@ from studio.domain.events import (
     VerificationStarted,
 )
 from studio.domain.game import AnyGame, Burnt, Done, GameConfig, Json, ScanAt, Scanned, Settled
+from studio.domain.pending import PendingCorrection
 from studio.domain.round import BURN, Phase, Round, promote, reveal
 from studio.domain.shoe import Drawn, Shoe
 
@@ -138,6 +142,7 @@ class TableState:
     pit_called: bool = False
     locked: str | None = None
     road: tuple[RoadLine, ...] = ()
+    correction: PendingCorrection | None = None
 
     @property
     def phase(self) -> Phase:
@@ -190,6 +195,13 @@ def evolve(game: AnyGame, state: TableState, event: Event) -> TableState:  # noq
             return _round_voided(state, event)
         case RoundCorrected():
             return _round_corrected(state, event)
+        case CorrectionProposed():
+            pending = PendingCorrection(proposed=event, rounds=event.rounds)
+            return replace(state, correction=pending)
+        case CorrectionAnnounced():
+            return replace(state, correction=replace(_correction(state), announced=event))
+        case CorrectionDropped():
+            return replace(state, correction=None)
         case ReadFailed():
             fault = Fault(
                 code="read_failed",
@@ -241,6 +253,12 @@ def _round(state: TableState) -> Round:
     if state.round is None:
         raise InvariantError("no_round", f"Table {state.table}: an event needs a round.")
     return state.round
+
+
+def _correction(state: TableState) -> PendingCorrection:
+    if state.correction is None:
+        raise InvariantError("no_correction", f"Table {state.table}: an event needs a correction.")
+    return state.correction
 
 
 def _sealed(event: CardDrawn | CardVerified | CardHeld) -> SealedCard:
@@ -406,8 +424,10 @@ def _round_voided(state: TableState, event: RoundVoided) -> TableState:
     current = _round(state)
     drawn = tuple(replace(card, open=True) for card in current.drawn)
     voided = replace(current, phase=Phase.VOID, voided=event, drawn=drawn)
+    pending = state.correction
     return replace(
         state,
+        correction=None if pending is not None and pending.of_running else pending,
         round=voided,
         stage=_after_round(state),
         fault=state.fault if state.fault and state.fault.held else None,
@@ -419,6 +439,8 @@ def _round_voided(state: TableState, event: RoundVoided) -> TableState:
 
 def _round_corrected(state: TableState, event: RoundCorrected) -> TableState:
     """Change the round and its mark where this shoe still shows them; the cards stay as read."""
+    if state.correction is not None:
+        state = replace(state, correction=state.correction.without(event.round_id))
     if event.epoch != state.epoch:
         return state
     current = state.round

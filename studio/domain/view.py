@@ -22,6 +22,7 @@ from studio.domain.game import (
     ScanAt,
     Scanned,
 )
+from studio.domain.pending import PendingCorrection
 from studio.domain.round import Phase, Round, request_of
 from studio.domain.shoe import Shoe
 from studio.domain.table import Fault, Link, Stage, TableState
@@ -46,6 +47,28 @@ def table_view(game: AnyGame, state: TableState) -> dict[str, Json]:
             {"number": line.number, "marks": [_mark(mark) for mark in line.marks]}
             for line in state.road
         ],
+        "correction": _correction(state.correction),
+    }
+
+
+PRIVATE = frozenset({"CorrectionProposed", "CorrectionAnnounced", "CorrectionDropped"})
+"""Events of which everybody gets what the view says and no more: who proposed what and why is the
+pit's until it is announced, and the words stay there."""
+
+
+def told_body(kind: str, body: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return what is published of an event's body."""
+    return {"id": body["id"]} if kind in PRIVATE else body
+
+
+def _correction(pending: PendingCorrection | None) -> dict[str, Json] | None:
+    """Return what the players are told: which rounds, what happens to them, and when."""
+    if pending is None or pending.announced is None or pending.of_running:
+        return None
+    return {
+        "numbers": [one.number for one in pending.rounds],
+        "void": pending.void,
+        "due_ms": pending.announced.due_ms,
     }
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from studio.domain.errors import RefusedError
 from studio.domain.events import (
     CardHeld,
+    CorrectionDropped,
+    CorrectionProposed,
     DealingStopped,
     Event,
     Held,
@@ -38,6 +40,10 @@ SCANNER_ALARMS = frozenset({"scanner_queue", "camera_lost", "camera_frozen", "de
 
 AUDIT_FAULT = "audit_fault"
 
+CORRECTION_WAITS = "correction_waits"
+CORRECTION_DROPPED = "correction_dropped"
+"""The rules refused what was announced. Over when it is raised: whoever takes it ends it."""
+
 DEVICE_ALARMS = SCANNER_ALARMS | {AUDIT_FAULT}
 """Alarms that a device, or the studio about itself, has raised: no round is opened over one that
 nobody has looked at. Source: PROCEDURES, incident 6 (warnings ignored for 46 rounds)."""
@@ -67,7 +73,7 @@ class Alarm:
     details: dict[str, Json]
 
 
-def raised_by(event: Event, state: TableState) -> Alarm | None:
+def raised_by(event: Event, state: TableState) -> Alarm | None:  # noqa: C901  one arm per event
     """Return the alarm that an event raises, if any; `state` is the table's after it."""
     match event:
         case PitCalled(by="studio"):
@@ -96,6 +102,16 @@ def raised_by(event: Event, state: TableState) -> Alarm | None:
                     "doubled": event.doubled,
                 },
             )
+        case CorrectionProposed(needs_approval=True):
+            return Alarm(
+                priority=ACT_SOON,
+                code=CORRECTION_WAITS,
+                details={"by": event.by, "rounds": len(event.rounds)},
+            )
+        case CorrectionDropped(by=by) if by == STUDIO:
+            return Alarm(
+                priority=ACT_SOON, code=CORRECTION_DROPPED, details={"reason": event.reason}
+            )
         case ShoeClosed(closes=False):
             return Alarm(
                 priority=ACT_NOW,
@@ -109,6 +125,8 @@ def raised_by(event: Event, state: TableState) -> Alarm | None:
 def causes(state: TableState) -> frozenset[str]:
     """Return the codes of the alarms whose cause the table's state holds."""
     codes = {f"{link}_lost" for link in state.links_lost}
+    if state.correction is not None and state.correction.waits:
+        codes.add(CORRECTION_WAITS)
     if state.stopped:
         codes |= {"dealing_stopped", "shoe_order"}
     if state.pit_called:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from studio.domain.errors import StudioError
+from studio.domain.event_bodies import from_body
 from studio.domain.events import (
     BettingClosed,
     RoundCorrected,
@@ -12,10 +13,10 @@ from studio.domain.events import (
     RoundSettled,
     RoundVoided,
     SealedCard,
-    from_body,
 )
 from studio.domain.log import GENESIS_HASH, event_hash
 from studio.domain.round import Phase
+from studio.services.audit_proposals import ProposalCheck
 from studio.services.audit_shoe import ShoeCheck
 from studio.services.inspection import Fault, Inspection
 from studio.services.ports import RoundRow, StoredEvent
@@ -41,6 +42,7 @@ class LogCheck:
         self._table = table
         self._last: tuple[int, int, str] = (0, 0, GENESIS_HASH)
         self._shoe = ShoeCheck(inspection)
+        self._proposals = ProposalCheck()
         self._rounds: dict[str, _RoundSeen] = {}
         self._rounds_seen = 0
         self._at = ""
@@ -58,6 +60,8 @@ class LogCheck:
             sealed = SealedCard(**stored.sealed) if stored.sealed is not None else None
             event = from_body(stored.kind, stored.body, sealed)
             faults += [self._fault(code, what) for code, what in self._shoe.see(event)]
+            steps = self._proposals.see(event, at_ms=stored.at_ms)
+            faults += [self._fault(code, what) for code, what in steps]
             if isinstance(event, RoundCorrected):
                 faults += self._correction(stored, event)
             if isinstance(event, RoundOpened | BettingClosed | RoundSettled | RoundVoided):

@@ -13,10 +13,10 @@ from studio.domain.errors import MalformedError, RefusedError
 from studio.domain.game import Json
 from studio.services.club_data import ClubData, Item, ItemKind, Tally, hit_tally
 from studio.services.club_ports import Awarded, BetOfRound, ClubUnit, Purchase
+from studio.services.jobs import Job
 from studio.services.play_ports import PlayKind
 from studio.services.ports import Actor, Balance, Publisher, UnitOfWork, Units
 from studio.services.retry import again
-from studio.services.runner import Job
 from studio.services.tallies import PlayedRound, after_round, reached
 from studio.services.wagers import need_player, parse_uuid
 

@@ -7,6 +7,7 @@ of them can tell a card that is still sealed.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from studio.domain.commands import Command, CorrectRound
 from studio.domain.correcting import (
@@ -19,13 +20,13 @@ from studio.domain.correcting import (
     with_faces,
 )
 from studio.domain.errors import InvariantError, MalformedError, RefusedError
+from studio.domain.event_bodies import from_body
 from studio.domain.events import (
     BurnConfirmed,
     CardDrawn,
     CorrectedFace,
     RoundCorrected,
     SealedCard,
-    from_body,
 )
 from studio.domain.game import AnyGame, GameConfig, Json
 from studio.domain.round import Phase
@@ -57,6 +58,11 @@ class WorkedOut:
     version: int
     faces: tuple[CorrectedFace, ...]
     resettled: Resettled | None
+
+    @property
+    def nets(self) -> Mapping[str, Fraction] | None:
+        """Per bet what a unit brings; None: every wager gets its whole hold."""
+        return None if self.resettled is None else self.resettled.nets
 
 
 def basis_of(
@@ -179,17 +185,16 @@ def _changes_nothing() -> RefusedError:
     return RefusedError("correction_changes_nothing", "The round stands like that already.")
 
 
-def command_of(worked: WorkedOut, booked: BookCorrected, *, reason: str, by: str) -> Command:
+def command_of(worked: WorkedOut, booked: BookCorrected, *, now_ms: int) -> Command:
     """Return the command of a correction whose money is booked."""
     return CorrectRound(
+        now_ms=now_ms,
         round_id=worked.row.id,
         epoch=worked.row.epoch,
         number=worked.row.number,
         version=worked.version,
         faces=worked.faces,
         resettled=worked.resettled,
-        reason=reason,
-        by=by,
         count=booked.count,
         turnover_minor=booked.turnover_minor,
         payouts_minor=booked.payouts_minor,

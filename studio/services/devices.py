@@ -17,11 +17,12 @@ from studio.domain.game import Json
 from studio.domain.log import canonical
 from studio.domain.order import runs
 from studio.domain.table import Link
+from studio.services.jobs import Job
 from studio.services.links import LinkWatch
 from studio.services.live import Live
 from studio.services.picture_ports import WantedPicture
 from studio.services.ports import DeckSet, Randomness
-from studio.services.runner import Job, TableRunner
+from studio.services.runner import TableRunner
 from studio.services.scan_health import read_health
 from studio.services.scan_reasons import REASONS
 

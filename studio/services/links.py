@@ -13,9 +13,11 @@ from studio.domain.commands import MarkLink
 from studio.domain.errors import RefusedError
 from studio.domain.game import Json
 from studio.domain.table import Link
+from studio.services.jobs import Build
 from studio.services.offline_work import OfflineWork
 from studio.services.ports import Clock
-from studio.services.runner import Build, TableRunner
+from studio.services.proposing import void
+from studio.services.runner import TableRunner
 from studio.services.scan_health import ScanWatch
 
 
@@ -117,7 +119,7 @@ class LinkWatch:
         try:
             self._runner.run(
                 table,
-                self._runner.void(
+                void(
                     round_id=current.id,
                     reason="link_lost_before_start",
                     by="studio",

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from studio.domain.errors import InvariantError, MalformedError
-from studio.domain.events import Event, SealedCard, from_body, to_body
+from studio.domain.event_bodies import from_body, to_body
+from studio.domain.events import Event, SealedCard
 from studio.domain.game import AnyGame, Json
 from studio.domain.log import event_hash
 from studio.domain.table import TableState, evolve
-from studio.domain.view import patch, table_view
+from studio.domain.view import patch, table_view, told_body
 from studio.services.ports import StoredEvent, UnitOfWork
 from studio.services.setup import TableSetup
 
@@ -71,7 +72,7 @@ def advance(live: Live, stored: StoredEvent) -> Live:
         "seq": stored.seq,
         "at_ms": stored.at_ms,
         "kind": stored.kind,
-        "body": stored.body,
+        "body": told_body(stored.kind, stored.body),
         # An epoch's first event carries the whole view: it fits whatever view a client had.
         "patch": patch(live.view, view) if stored.seq > 1 else dict(view),
         "hash": stored.hash,

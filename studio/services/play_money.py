@@ -9,11 +9,11 @@ from typing import Protocol
 
 from studio.domain.game import AnyGame, Json
 from studio.services.club_ports import ClubCounts
+from studio.services.jobs import Job
 from studio.services.people_ports import Person
 from studio.services.ports import Publisher, Randomness, Role, Units
 from studio.services.purse import Purse, smallest_bet_minor
 from studio.services.rooms import Plates, RoomService
-from studio.services.runner import Job
 from studio.services.setup import TableSetup
 
 

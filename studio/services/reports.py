@@ -4,7 +4,7 @@ Reports only select and sum what the ledger moved; nothing is worked out a secon
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from studio.domain.errors import MalformedError
 from studio.domain.game import Json
@@ -111,6 +111,16 @@ class ReportService:
             "rounds": [_table_round(row, sums.get(row.id)) for row in rows],
             "next": rows[-1].id if more else None,
         }
+
+    def rounds_of_shoe(self, table: str, *, epoch: int) -> Sequence[Mapping[str, Json]]:
+        """Return a shoe's rounds with what their log says of the money, in order.
+
+        Raises:
+            MalformedError: `unknown_table`.
+        """
+        self.tables.setup(table)
+        with self.units.read() as unit:
+            return [asdict(one) for one in unit.rounds.of_shoe(table, epoch=epoch)]
 
     def wagers_of_round(self, round_id: str, *, player_id: int | None) -> Sequence[Json]:
         """Return the wagers of a round: one player's, or all of them with the players' names.

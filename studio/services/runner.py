@@ -1,4 +1,4 @@
-"""Runs the tables: commands, the closing of the window, settlement, void.
+"""Runs the tables: commands, the closing of the window, settlement, corrections.
 
 Every command takes the same way: lock the table's log, catch up, `decide`, append the events
 with the money they move, one commit, publish afterwards. An invariant that breaks freezes the
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from studio.domain.commands import CloseBetting, Command, Lock, SettleRound, VoidRound
+from studio.domain.commands import CloseBetting, Command, Lock, SettleRound
 from studio.domain.decide import decide, results_due
 from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.events import (
@@ -25,28 +25,17 @@ from studio.domain.round import Phase
 from studio.domain.settlement import house_nets
 from studio.domain.table import STUDIO, TableState
 from studio.services.alarms import ACT_NOW, update_alarms
-from studio.services.correcting import Wanted, command_of, work_out
+from studio.services.correction_told import correction_messages
+from studio.services.correction_trail import write_execution
+from studio.services.jobs import Build, Job
 from studio.services.leases import LEASE_MS
 from studio.services.live import Live, LiveTables, advance, stored_event
 from studio.services.ports import Publisher, RoundRow, UnitOfWork, Units
+from studio.services.proposing import Corrections
 from studio.services.retry import again
 
-
-@dataclass(frozen=True, kw_only=True)
-class Job:
-    """What a command's builder sees, inside the transaction."""
-
-    uow: UnitOfWork
-    live: Live
-    now_ms: int
-
-    @property
-    def state(self) -> TableState:
-        """The table's state."""
-        return self.live.state
-
-
-Build = Callable[[Job], Command]
+CORRECTED_A_TURN = 10
+"""So many rounds are corrected before the clockwork looks at the other tables again."""
 
 OnSettled = Callable[[Job, str], Mapping[int, Mapping[str, Json]]]
 """Called with the job and the round's id after the book is settled, before the commit; returns
@@ -93,7 +82,7 @@ class _Leased:
 
         return taken
 
-    def check(self, job: Job, _: Live) -> None:
+    def check(self, job: Job) -> None:
         """Refuse to commit after the lease has ended: the process was paused in between."""
         if job.uow.now_ms() >= self.until_ms:
             raise RefusedError("lease_ended", "The lease of this table ended meanwhile.")
@@ -109,15 +98,18 @@ class TableRunner:
         tables: LiveTables,
         publisher: Publisher,
         on_settled: OnSettled | None = None,
+        corrections: Corrections | None = None,
         holder: str = "studio",
     ) -> None:
         """Keep the ports; `on_settled` adds to the transaction that settles a round.
 
+        `corrections`: by what rules rounds are corrected; else by the usual ones.
         `holder`: the name under which this process takes the tables' leases.
         """
         self.units = units
         self.tables = tables
         self.publisher = publisher
+        self.corrections = corrections or Corrections(tables)
         self._on_settled = on_settled
         self._holder = holder
         self._fences: dict[str, int] = {}
@@ -148,7 +140,7 @@ class TableRunner:
             after, envelopes = self._append(job, events)
             if also is not None:
                 also(job, after)
-            wallets = self._wallets(job, events)
+            wallets = self._wallets(job, after, events)
             uow.commit()
         self.tables.keep(after)
         return Outcome(live=after, envelopes=envelopes, wallets=wallets)
@@ -169,12 +161,13 @@ class TableRunner:
             _update_round(job.uow, before.state, live, event)
         return live, tuple(envelopes)
 
-    def _wallets(self, job: Job, events: Sequence[Event]) -> Mapping[int, Mapping[str, Json]]:
-        """Return the messages to players whose money the events moved."""
+    def _wallets(
+        self, job: Job, after: Live, events: Sequence[Event]
+    ) -> Mapping[int, Mapping[str, Json]]:
+        """Return the messages to players whose money the events moved, or will move."""
         messages: dict[int, Mapping[str, Json]] = {}
         for event in events:
-            if isinstance(event, RoundCorrected):
-                messages.update(_corrected_wallets(job.uow, event))
+            messages.update(correction_messages(self.tables, job, after.state, event))
             if not isinstance(event, RoundSettled | RoundVoided):
                 continue
             settled = isinstance(event, RoundSettled)
@@ -246,7 +239,7 @@ class TableRunner:
     # The clock's work --------------------------------------------------------------------------
 
     def tick(self, table: str) -> None:
-        """Do what is due at a table: close the window, settle. Safe to call at any time.
+        """Do what is due at a table: close the window, settle, correct. Safe to call at any time.
 
         Nothing is done while another process holds the table's lease.
         """
@@ -260,15 +253,31 @@ class TableRunner:
                 self._supervise(table, self._close)
         elif results_due(live.game, live.state):
             self._supervise(table, self._settle)
+        for _ in range(CORRECTED_A_TURN):
+            if not self.corrections.are_due(live.state, now_ms):
+                break
+            outcome = self._supervise(table, self.corrections.execute, also=write_execution)
+            if outcome is None:
+                break
+            live = outcome.live
 
-    def _supervise(self, table: str, build: Build) -> None:
+    def _supervise(
+        self, table: str, build: Build, *, also: Callable[[Job, Live], None] | None = None
+    ) -> Outcome | None:
         """Run a command as the table's supervisor: under its lease, or not at all."""
         leased = _Leased(table=table, holder=self._holder, fence=self._fences.get(table))
+
+        def both(job: Job, after: Live) -> None:
+            leased.check(job)
+            if also is not None:
+                also(job, after)
+
         try:
-            self.run(table, leased.build(build), also=leased.check)
+            outcome = self.run(table, leased.build(build), also=both)
         except RefusedError:
-            return  # somebody else did it in between, or holds the lease
+            return None  # somebody else did it in between, or holds the lease
         self._fences[table] = leased.given
+        return outcome
 
     def _close(self, job: Job) -> Command:
         current = job.state.round
@@ -303,51 +312,6 @@ class TableRunner:
             payouts_minor=booked.payouts_minor,
         )
 
-    def void(self, *, round_id: str | None, reason: str, by: str, unstarted: bool = False) -> Build:
-        """Return the builder of a void.
-
-        `round_id` names the round that is meant; `unstarted`: only while no card is drawn.
-        """
-
-        def build(job: Job) -> Command:
-            current = job.state.round
-            if current is None or not current.running:
-                raise RefusedError("no_round_running", "No round is running.")
-            if round_id is not None and round_id != current.id:
-                raise RefusedError(
-                    "round_over", f"Round {round_id} is over; {current.id} is running."
-                )
-            if unstarted and current.started:
-                raise RefusedError("round_started", "The round has started and runs to its end.")
-            job.uow.rounds.update_phase(current.id, Phase.VOID, settlement_version=1)
-            booked = job.uow.wagers.refund(current.id, version=1)
-            return VoidRound(
-                version=1,
-                reason=reason,
-                by=by,
-                count=booked.count,
-                turnover_minor=booked.turnover_minor,
-                payouts_minor=booked.payouts_minor,
-            )
-
-        return build
-
-    def correct(self, wanted: Wanted, *, reason: str, by: str) -> Build:
-        """Return the builder of a settled round's correction."""
-
-        def build(job: Job) -> Command:
-            worked = work_out(self.tables, job.uow, wanted)
-            if worked.row.table != job.state.table:
-                raise RefusedError("round_not_here", "The round was played at another table.")
-            booked = job.uow.wagers.correct(
-                worked.row.id,
-                version=worked.version,
-                nets=worked.resettled.nets if worked.resettled else None,
-            )
-            return command_of(worked, booked, reason=reason, by=by)
-
-        return build
-
     def live(self, table: str) -> Live:
         """Return the table as its log says now.
 
@@ -358,25 +322,6 @@ class TableRunner:
             live = self.tables.caught_up(uow, table)
         self.tables.keep(live)
         return live
-
-
-def _corrected_wallets(uow: UnitOfWork, event: RoundCorrected) -> Mapping[int, Mapping[str, Json]]:
-    """Return what the players of a corrected round are told: both payouts, and what they owe."""
-    balances = uow.ledger.balances_of_round(event.round_id)
-    payouts = uow.wagers.payout_changes(event.round_id, version=event.version)
-    return {
-        player_id: {
-            "balance_minor": balances[player_id].balance_minor,
-            "held_minor": balances[player_id].held_minor,
-            "owed_minor": balances[player_id].owed_minor,
-            "reason": "void" if event.void else "corrected",
-            "round_id": event.round_id,
-            "version": event.version,
-            "before_minor": change.before_minor,
-            "payout_minor": change.after_minor,
-        }
-        for player_id, change in payouts.items()
-    }
 
 
 def _update_round(uow: UnitOfWork, before: TableState, live: Live, event: Event) -> None:

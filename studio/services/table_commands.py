@@ -17,6 +17,7 @@ from studio.domain.commands import (
     Command,
     ConfirmBurn,
     ConfirmShuffle,
+    DropCorrection,
     EndVerification,
     FailRead,
     FreeSeat,
@@ -34,16 +35,18 @@ from studio.domain.commands import (
     Unlock,
 )
 from studio.domain.errors import MalformedError, RefusedError
-from studio.domain.events import CorrectedFace
+from studio.domain.events import CorrectedFace, CorrectionKind
 from studio.domain.game import Json
 from studio.domain.log import canonical
 from studio.services.alarms import need_seen_alarms
 from studio.services.correcting import Wanted
+from studio.services.correction_trail import write_step
 from studio.services.disabling import OPENING_COMMANDS, need_enabled
+from studio.services.jobs import Build, Job
 from studio.services.live import Live
 from studio.services.ports import Actor, DeckSet, Role
+from studio.services.proposing import Intent
 from studio.services.qualification import need_qualified
-from studio.services.runner import Build, Job
 
 if TYPE_CHECKING:
     from studio.services.tables import TableService
@@ -51,7 +54,12 @@ if TYPE_CHECKING:
 REASON_LENGTH_MAX = 500
 CARDS_MAX = 52
 """More places than any round deals."""
-CORRECTIONS = frozenset({"correct_round", "void_settled"})
+ROUNDS_MAX = 1_000
+"""So many rounds are refunded at once."""
+VERSIONS_MAX = 10_000
+CORRECTION_STEPS = frozenset(
+    {"correct_round", "void_settled", "refund_rounds", "approve_correction", "drop_correction"}
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +90,19 @@ class _Call:
             )
         return value.strip()
 
+    @property
+    def id(self) -> str:
+        """The command's id."""
+        try:
+            return str(uuid.UUID(self.body["id"]))
+        except (KeyError, ValueError, AttributeError, TypeError):
+            raise MalformedError(
+                "command_id", "A command needs an id: a UUID of its own."
+            ) from None
+
+    def intent(self) -> Intent:
+        return Intent(id=self.id, reason=self.text("reason"), actor=self.actor)
+
     def wanted(self, *, void: bool) -> Wanted:
         return wanted_correction(
             round_id=self.text("round_id"),
@@ -91,7 +112,7 @@ class _Call:
 
     def number(self, key: str) -> int:
         value = self.body.get(key)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10_000:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= VERSIONS_MAX:
             raise MalformedError(
                 f"{key}_not_number", f"Give {key} as a whole number from 0 to 10000.", key=key
             )
@@ -121,6 +142,28 @@ def wanted_correction(*, round_id: str, version: int, cards: Json) -> Wanted:
         code = parse_piece(card).code
         faces.append(CorrectedFace(position=position, index=int(index), card=code))
     return Wanted(round_id=round_id, version=version, faces=tuple(faces))
+
+
+def wanted_refund(rounds: Json) -> list[Wanted]:
+    """Return the voids that a request asks for: of rounds by the version that stands.
+
+    Raises:
+        MalformedError: `rounds_not_mapping`.
+    """
+    fits = (
+        isinstance(rounds, Mapping)
+        and 1 <= len(rounds) <= ROUNDS_MAX
+        and all(type(version) is int and 0 < version <= VERSIONS_MAX for version in rounds.values())
+    )
+    if not fits:
+        raise MalformedError(
+            "rounds_not_mapping",
+            f'Give 1 to {ROUNDS_MAX} rounds with the version that stands: {{"T1-1-1": 1}}.',
+        )
+    return [
+        Wanted(round_id=str(round_id), version=version, faces=None)
+        for round_id, version in rounds.items()
+    ]
 
 
 def _not_mapping() -> MalformedError:
@@ -165,7 +208,7 @@ def builder(
     def trail(job: Job, after: Live) -> None:
         _write_trail(job, after, actor=actor, name=name, reason=str(body.get("reason", "")))
 
-    return Prepared(id=_command_id(body), build=build, trail=trail)
+    return Prepared(id=call.id, build=build, trail=trail)
 
 
 def _need_may_open(job: Job, spec: "_Spec", *, actor: Actor, name: str) -> None:
@@ -179,19 +222,12 @@ def _need_may_open(job: Job, spec: "_Spec", *, actor: Actor, name: str) -> None:
         need_enabled(job.uow, game=game)
 
 
-def _command_id(body: Mapping[str, Json]) -> str:
-    try:
-        return str(uuid.UUID(body["id"]))
-    except (KeyError, ValueError, AttributeError, TypeError):
-        raise MalformedError("command_id", "A command needs an id: a UUID of its own.") from None
-
-
 def _write_trail(job: Job, after: Live, *, actor: Actor, name: str, reason: str) -> None:
     """Write an intervention's line; what a dealer does stands in the log alone."""
     if actor.role is Role.DEALER:
         return
-    if name in CORRECTIONS:
-        _write_correction(job, after, actor=actor, name=name)
+    if name in CORRECTION_STEPS or after.state.correction != job.state.correction:
+        write_step(job, after, actor=actor, name=name, reason=reason)
         return
     job.uow.trail.write(
         at_ms=job.now_ms,
@@ -201,28 +237,6 @@ def _write_trail(job: Job, after: Live, *, actor: Actor, name: str, reason: str)
         reason=reason,
         before=_facts(job.live),
         after=_facts(after),
-    )
-
-
-def _write_correction(job: Job, after: Live, *, actor: Actor, name: str) -> None:
-    """Write the line of a correction: its round and sums, not those of the round on the table."""
-    event = after.envelopes[-1]["body"]
-    before_minor = event["payouts_minor"] - event["paid_minor"] + event["taken_minor"]
-    job.uow.trail.write(
-        at_ms=job.now_ms,
-        actor=actor,
-        action=name,
-        subject=event["round_id"],
-        reason=event["reason"],
-        before={"version": event["version"] - 1, "payouts_minor": before_minor},
-        after={
-            "version": event["version"],
-            "payouts_minor": event["payouts_minor"],
-            "players": event["players"],
-            "paid_minor": event["paid_minor"],
-            "taken_minor": event["taken_minor"],
-            "owed_minor": event["owed_minor"],
-        },
     )
 
 
@@ -340,14 +354,35 @@ def _void_round(call: _Call) -> Build:
     round_id = call.body.get("round_id")
     if round_id is not None and not isinstance(round_id, str):
         raise MalformedError("round_id_not_text", "round_id must be a text.")
-    return call.service.void(round_id=round_id, reason=call.text("reason"), by=call.actor.name)
+    return call.service.corrections.void_running(call.intent(), round_id=round_id)
 
 
-def _correct(call: _Call, *, void: bool) -> Build:
-    wanted = call.wanted(void=void)
-    if not void and wanted.faces is None:
+def _correct_round(call: _Call) -> Build:
+    wanted = call.wanted(void=False)
+    if wanted.faces is None:
         raise _not_mapping()
-    return call.service.correct(wanted, reason=call.text("reason"), by=call.actor.name)
+    return call.service.corrections.propose(CorrectionKind.CORRECT, [wanted], call.intent())
+
+
+def _void_settled(call: _Call) -> Build:
+    wanted = call.wanted(void=True)
+    return call.service.corrections.propose(CorrectionKind.VOID, [wanted], call.intent())
+
+
+def _refund_rounds(call: _Call) -> Build:
+    wanted = wanted_refund(call.body.get("rounds"))
+    return call.service.corrections.propose(CorrectionKind.REFUND, wanted, call.intent())
+
+
+def _approve_correction(call: _Call) -> Build:
+    if call.body.get("reason"):
+        call.text("reason")
+    return call.service.corrections.approve(call.text("proposal"), actor=call.actor)
+
+
+def _drop_correction(call: _Call) -> Build:
+    proposal, reason = call.text("proposal"), call.text("reason")
+    return lambda _: DropCorrection(proposal=proposal, by=call.actor.name, reason=reason)
 
 
 def _release_held(call: _Call) -> Build:
@@ -402,8 +437,11 @@ COMMANDS: Mapping[str, _Spec] = {
     "stop": _Spec(_DEALER | _PIT, lambda call: lambda _: Stop(by=call.actor.name)),
     "close_shoe": _Spec(_DEALER | _PIT, _close_shoe),
     "void_round": _Spec(_PIT, _void_round),
-    "correct_round": _Spec(_PIT, lambda call: _correct(call, void=False)),
-    "void_settled": _Spec(_PIT, lambda call: _correct(call, void=True)),
+    "correct_round": _Spec(_PIT, _correct_round),
+    "void_settled": _Spec(_PIT, _void_settled),
+    "refund_rounds": _Spec(_PIT, _refund_rounds),
+    "approve_correction": _Spec(_PIT, _approve_correction),
+    "drop_correction": _Spec(_PIT, _drop_correction),
     "release_held": _Spec(_PIT, _release_held),
     "resume": _Spec(_PIT, _resume),
     "free_seat": _Spec(_PIT, _free_seat),

@@ -8,16 +8,19 @@ from studio.domain.errors import InvariantError, MalformedError
 from studio.domain.events import RoundCorrected
 from studio.domain.game import Json
 from studio.domain.view import corrected_view
-from studio.services.alarms import CARD_ALARMS, DEVICE_ALARMS, explained
-from studio.services.correcting import correction, preview_json, work_out
+from studio.services.alarms import CARD_ALARMS, CORRECTION_DROPPED, DEVICE_ALARMS, explained
+from studio.services.correcting import correction, work_out
+from studio.services.correction_told import due_of_player
+from studio.services.correction_views import correction_preview, proposal_json, refund_preview
 from studio.services.evidence import event_json
+from studio.services.jobs import Job
 from studio.services.links import LinkWatch
 from studio.services.live import Live
 from studio.services.ports import Actor
 from studio.services.records import AlarmRow
 from studio.services.retry import again
-from studio.services.runner import Job, TableRunner
-from studio.services.table_commands import builder, command_digest, wanted_correction
+from studio.services.runner import TableRunner
+from studio.services.table_commands import builder, command_digest, wanted_correction, wanted_refund
 
 EVENTS_ANSWER_MAX = 2_000
 """A client further behind than this gets a snapshot."""
@@ -117,9 +120,10 @@ class TableService(TableRunner):
             )
         return answer
 
-    def pit(self, links: LinkWatch) -> dict[str, Json]:
+    def pit(self, links: LinkWatch, *, viewer_id: int = 0) -> dict[str, Json]:
         """Return what the pit sees: every table with its book and links, and the open alarms.
 
+        `viewer_id`: who looks; `proposal.by_me` says whether it is theirs.
         `picture` is the id of a table's latest picture and of an alarm's own, None without one;
         `explains` names the alarms that are not shown because this one is.
         """
@@ -147,6 +151,7 @@ class TableService(TableRunner):
                     "decimals": live.setup.currency.decimals,
                 },
                 "links": links.health(code),
+                "proposal": proposal_json(live.state.correction, viewer_id=viewer_id),
             }
         with self.units.read() as uow:
             rows = uow.alarms.open()
@@ -182,6 +187,9 @@ class TableService(TableRunner):
                 raise MalformedError(
                     "reason_missing", "Say what you have found; it goes into the audit trail."
                 )
+            if row.code == CORRECTION_DROPPED:
+                # It tells of something that is over: whoever has read it is done with it.
+                uow.alarms.clear(table=row.table, codes={row.code}, at_ms=now_ms)
             uow.trail.write(
                 at_ms=now_ms,
                 actor=actor,
@@ -209,12 +217,32 @@ class TableService(TableRunner):
         wanted = wanted_correction(round_id=round_id, version=version, cards=cards)
         with self.units.read() as uow:
             worked = work_out(self.tables, uow, wanted)
-            booked = uow.wagers.would_correct(
-                round_id,
-                version=worked.version,
-                nets=worked.resettled.nets if worked.resettled else None,
-            )
-        return preview_json(worked, booked)
+            return correction_preview(uow, worked, policy=self.corrections.policy)
+
+    def preview_refund(self, table: str, *, rounds: Json) -> dict[str, Json]:
+        """Return what the refund of several settled rounds would do; writes nothing.
+
+        Args:
+            table: where they were played.
+            rounds: round id to the version that stands, as in the command.
+
+        Raises:
+            MalformedError: `unknown_table`, `unknown_round`, `rounds_not_mapping`.
+        """
+        self.tables.setup(table)
+        wanted = wanted_refund(rounds)
+        with self.units.read() as uow:
+            return refund_preview(self.corrections, uow, wanted, table=table)
+
+    def corrections_due(self, player_id: int) -> list[dict[str, Json]]:
+        """Return the corrections that are announced to a player and not booked yet."""
+        found: list[dict[str, Json]] = []
+        for code in self.codes():
+            pending = self._shown(code).state.correction
+            if pending is not None and pending.announced is not None:
+                with self.units.read() as uow:
+                    found += due_of_player(self.tables, uow, pending, player_id=player_id)
+        return found
 
     def round_record(self, round_id: str) -> dict[str, Json]:
         """Return a round as it stands in the log: its view and its events.

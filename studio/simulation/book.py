@@ -11,7 +11,13 @@ from fractions import Fraction
 from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.money import payout_minor
 from studio.domain.round import Phase
-from studio.services.correction_ports import BookCorrected, PayoutChange
+from studio.services.correction_ports import (
+    BookCorrected,
+    HeldMoney,
+    PayoutChange,
+    PlayerChange,
+    Refund,
+)
 from studio.services.play_ports import Filled, PlayKind, PlayMoved
 from studio.services.ports import (
     Balance,
@@ -218,6 +224,30 @@ class MemoryWagers(Wagers):
     def payout_changes(self, round_id: str, *, version: int) -> Mapping[int, PayoutChange]:
         """See the port."""
         return correcting.payout_changes(self._disk, round_id, version=version)
+
+    def would_refund(self, round_ids: Sequence[str]) -> Refund:
+        """See the port."""
+        return correcting.would_refund(self._disk, round_ids)
+
+    def player_changes(
+        self,
+        round_ids: Sequence[str],
+        *,
+        nets: Mapping[str, Fraction] | None,
+        player_id: int | None = None,
+    ) -> Sequence[PlayerChange]:
+        """See the port."""
+        due = _whole_hold if nets is None else _by_nets(nets)
+        found = correcting.player_changes(self._disk, round_ids, due=due)
+        return [one for one in found if player_id in (None, one.player_id)]
+
+    def held(self, round_id: str) -> HeldMoney:
+        """See the port."""
+        standing = self._disk.standing(round_id)
+        return HeldMoney(
+            players=len({wager.player_id for wager in standing}),
+            held_minor=sum(wager.hold_minor for wager in standing),
+        )
 
     def refund(self, round_id: str, *, version: int) -> BookSettled:
         """See the port."""

@@ -3,7 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from studio.domain.errors import InvariantError
-from studio.services.correction_ports import BetChange, BookCorrected, PayoutChange
+from studio.services.correction_ports import (
+    BetChange,
+    BookCorrected,
+    PayoutChange,
+    PlayerChange,
+    Refund,
+    RoundRefund,
+)
 from studio.services.ports import Ending, EndingKind, Wager
 from studio.simulation.disk import BANK, Disk
 from studio.simulation.guards import Guard, Guards
@@ -98,6 +105,52 @@ def payout_changes(disk: Disk, round_id: str, *, version: int) -> Mapping[int, P
         player: PayoutChange(before_minor=before, after_minor=after)
         for player, (before, after) in sums.items()
     }
+
+
+def player_changes(disk: Disk, round_ids: Sequence[str], *, due: Due) -> Sequence[PlayerChange]:
+    """Return what players would get instead, by round in order and player."""
+    changes = []
+    for row in sorted(
+        (disk.rounds[id] for id in round_ids), key=lambda row: (row.epoch, row.number)
+    ):
+        sums: dict[int, tuple[int, int]] = {}
+        for wager in _ended(disk, row.id):
+            before, after = sums.get(wager.player_id, (0, 0))
+            before += _before(disk, wager, version=row.settlement_version + 1)
+            sums[wager.player_id] = (before, after + due(wager))
+        changes += [
+            PlayerChange(round_id=row.id, player_id=player, before_minor=before, after_minor=after)
+            for player, (before, after) in sorted(sums.items())
+        ]
+    return changes
+
+
+def would_refund(disk: Disk, round_ids: Sequence[str]) -> Refund:
+    """Return what annulling rounds one after the other would move: wallet by wallet."""
+    wallets = {player: have.balance_minor for player, have in disk.balances.items()}
+    changes = player_changes(disk, round_ids, due=lambda wager: wager.hold_minor)
+    minors: dict[str, list[int]] = {round_id: [] for round_id in round_ids}
+    owed_minor = dict.fromkeys(round_ids, 0)
+    for one in changes:
+        minor = one.after_minor - one.before_minor
+        minors[one.round_id].append(minor)
+        left_minor = wallets[one.player_id] + minor
+        wallets[one.player_id] = max(left_minor, 0)
+        owed_minor[one.round_id] += max(-left_minor, 0)
+    rounds = {
+        round_id: RoundRefund(
+            wagers=len(_ended(disk, round_id)),
+            players=sum(minor != 0 for minor in moved),
+            turnover_minor=sum(wager.stake_minor for wager in _ended(disk, round_id)),
+            payouts_minor=sum(wager.hold_minor for wager in _ended(disk, round_id)),
+            paid_minor=sum(max(minor, 0) for minor in moved),
+            taken_minor=sum(max(-minor, 0) for minor in moved),
+            owed_minor=owed_minor[round_id],
+        )
+        for round_id, moved in minors.items()
+    }
+    moved = {one.player_id for one in changes if one.before_minor != one.after_minor}
+    return Refund(rounds=rounds, players=len(moved))
 
 
 def _ended(disk: Disk, round_id: str) -> Sequence[Wager]:

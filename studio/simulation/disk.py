@@ -150,6 +150,15 @@ class Disk:
         self.set_item(self.endings, (wager.id, ending.version), ending)
         self.set_item(self.wagers, wager.id, replace(wager, ending=ending))
 
+    def corrections_of(self, table: str, epoch: int) -> list[StoredEvent]:
+        """Return the corrections of one shoe's rounds, in the order of the log."""
+        places = sorted(
+            place
+            for (round_id, _), place in self.corrections.items()
+            if (self.rounds[round_id].table, self.rounds[round_id].epoch) == (table, epoch)
+        )
+        return [self.logs[table, at][seq - 1] for at, seq in places]
+
     def digest(self) -> str:
         """Return a hash over where every log ends and what everybody has."""
         told = canonical(

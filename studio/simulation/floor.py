@@ -4,6 +4,7 @@ from studio.domain.cards import CARDS_PER_DECK, CodeVersion, PrintedCode
 from studio.domain.game import GameConfig, Json, ScanAt
 from studio.domain.money import Currency
 from studio.services.ports import Actor, DeckSet, Role
+from studio.services.proposing import CorrectionPolicy
 from studio.services.setup import BetLimits, TableSetup
 from studio.simulation.chance import Chance
 
@@ -25,6 +26,8 @@ CASH_MINOR = 6_000
 GAMES_PLAYED = ("pok_deng", "baccarat")
 OPTIONS: dict[str, dict[str, Json]] = {"pok_deng": {}, "baccarat": {"pair_bets": True}}
 KINDS = ("main", "pair", "player", "banker", "tie")
+POLICY = CorrectionPolicy(notice_ms=5_000, approval_minor=300, void_approval_minor=4_000)
+"""Some corrections and voids are one person's, most take two."""
 JPY = Currency(code="JPY", decimals=0)
 WINDOW_MS = 15_000
 CUT_DEPTH = 20

@@ -86,13 +86,7 @@ class MemoryEventLog(EventLog):
 
     def corrections(self, table: str, *, epoch: int) -> Sequence[StoredEvent]:
         """See the port."""
-        disk = self._disk
-        places = sorted(
-            place
-            for (round_id, _), place in disk.corrections.items()
-            if (disk.rounds[round_id].table, disk.rounds[round_id].epoch) == (table, epoch)
-        )
-        return [disk.logs[table, at][seq - 1] for at, seq in places]
+        return self._disk.corrections_of(table, epoch)
 
 
 class MemoryDeckSets(DeckSets):

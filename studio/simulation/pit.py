@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from studio.domain.cards import ALL_CARDS
 from studio.domain.game import Json
+from studio.domain.pending import PendingCorrection
 from studio.domain.round import Phase
 from studio.domain.table import Stage, TableState
 from studio.services.ports import Actor, RoundRow
@@ -17,6 +18,7 @@ VOID_ONE_IN = 60
 LOCK_ONE_IN = 150
 FREE_SEAT_ONE_IN = 150
 CORRECT_ONE_IN = 3
+DROP_ONE_IN = 5
 ROUNDS_BACK = 6
 """So many latest rounds are looked at for one to correct."""
 
@@ -42,6 +44,10 @@ class Pit:
         if self._pending is not None:
             self._send(*self._pending)
             return
+        pending = state.correction
+        if pending is not None and (pending.waits or self._chance.one_in(DROP_ONE_IN)):
+            self.decide(pending)
+            return
         wanted = self._wanted(state)
         if not self.careful and self._chance.one_in(CORRECT_ONE_IN):
             self.correct()
@@ -65,12 +71,18 @@ class Pit:
         self._pending = None if answer.arrived else (actor, body)
 
     def correct(self) -> None:
-        """Annul a round that has ended, or exchange cards of it; at times it is refused."""
+        """Annul rounds that have ended, or exchange cards of one; at times it is refused."""
         chance = self._chance
         rows = self._network.ask(self._latest).value or ()
         if not chance.one_in(5):
             rows = [row for row in rows if row.phase == Phase.SETTLED or row.settlement_version > 1]
         if not rows:
+            return
+        if chance.one_in(4):
+            chosen = chance.shuffled(rows)[: chance.number(1, 3)]
+            refunds: Json = {row.id: row.settlement_version for row in chosen}
+            self._network.ask(lambda to: to.tables.preview_refund(self.table, rounds=refunds))
+            self._command("refund_rounds", {"rounds": refunds})
             return
         row = chance.choice(rows)
         wanted: dict[str, Json] = {"round_id": row.id, "version": row.settlement_version}
@@ -101,6 +113,14 @@ class Pit:
             f"{at['position']}/{at['index']}": card["card"]
             for at, card in ((first, second), (second, first))
         }
+
+    def decide(self, pending: PendingCorrection) -> None:
+        """Approve what waits, at times one's own; now and then drop it, announced or not."""
+        proposal: dict[str, Json] = {"proposal": pending.proposed.id}
+        if self._chance.one_in(DROP_ONE_IN) or pending.announced is not None:
+            self._command("drop_correction", proposal)
+        else:
+            self._command("approve_correction", proposal)
 
     def _wanted(self, state: TableState) -> tuple[str, dict[str, Json]] | None:
         cards = self._dealer.cards

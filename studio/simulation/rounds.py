@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from studio.domain.errors import InvariantError
+from studio.services.correction_ports import ShoeRound
 from studio.services.ports import RoundRow, Rounds
+from studio.services.shoe_rounds import ENDS, shoe_rounds
 from studio.simulation.book import Hook
 from studio.simulation.disk import Disk
 
@@ -35,6 +37,14 @@ class MemoryRounds(Rounds):
         """See the port."""
         self._hook("note_correction")
         self._disk.set_item(self._disk.corrections, (round_id, version), (epoch, seq))
+
+    def of_shoe(self, table: str, *, epoch: int) -> Sequence[ShoeRound]:
+        """See the port."""
+        disk = self._disk
+        rows = [row for row in disk.rounds.values() if (row.table, row.epoch) == (table, epoch)]
+        bodies = [one.body for one in disk.logs.get((table, epoch), []) if one.kind in ENDS]
+        bodies += [one.body for one in disk.corrections_of(table, epoch)]
+        return shoe_rounds(sorted(rows, key=lambda row: row.number), bodies)
 
     def get(self, round_id: str) -> RoundRow | None:
         """See the port."""

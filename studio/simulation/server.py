@@ -1,21 +1,27 @@
 """One process of the simulated studio: the real services, and how it dies."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from studio.domain.commands import Command
 from studio.domain.game import Json
+from studio.domain.table import TableState
 from studio.games import GAMES, by_code
 from studio.services.cash import CashService
 from studio.services.clockwork import Clockwork
 from studio.services.devices import DeviceService
+from studio.services.jobs import Build, Job
 from studio.services.links import LinkWatch
 from studio.services.live import Live, LiveTables
-from studio.services.ports import Publisher, UnitOfWork
+from studio.services.ports import Actor, Publisher, UnitOfWork
+from studio.services.proposing import Corrections
 from studio.services.retry import TryAgainError
 from studio.services.setup import TableSetup
 from studio.services.tables import TableService
 from studio.services.wagers import WagerService
 from studio.simulation.chance import Chance
 from studio.simulation.disk import Disk
+from studio.simulation.floor import POLICY
 from studio.simulation.guards import Guard, Guards
 from studio.simulation.memory import MemoryUnits
 
@@ -87,6 +93,29 @@ class BlindTables(LiveTables):
         return self._kept[table]
 
 
+class HastyCorrections(Corrections):
+    """Corrections of a process that books at once whatever is announced."""
+
+    def are_due(self, state: TableState, now_ms: int) -> bool:
+        """Take no notice of the time."""
+        return state.correction is not None and state.correction.announced is not None
+
+    def execute(self, job: Job) -> Command:
+        """Book as if the time had come."""
+        pending = job.state.correction
+        if pending is not None and pending.announced is not None:
+            job = replace(job, now_ms=max(job.now_ms, pending.announced.due_ms))
+        return super().execute(job)
+
+
+class TrustingCorrections(Corrections):
+    """Corrections of a process that does not ask who approves."""
+
+    def approve(self, proposal: str, *, actor: Actor) -> Build:
+        """Take everybody for somebody else."""
+        return super().approve(proposal, actor=replace(actor, id=-actor.id))
+
+
 class Server:
     """The services of one process over the disk that all of them share."""
 
@@ -120,10 +149,12 @@ class Server:
         games, setups, bus = by_code(GAMES), self._setups, self._bus
         tables = LiveTables if self._guards.stands(Guard.FENCE) else BlindTables
         self.units = units
+        live = tables(setups, games)
         self.tables = TableService(
             units=units,
-            tables=tables(setups, games),
+            tables=live,
             publisher=bus,
+            corrections=self._corrections(live),
             holder=self.name,
         )
         self.links = LinkWatch(runner=self.tables, clock=self._clock)
@@ -131,6 +162,13 @@ class Server:
         self.clockwork = Clockwork(runner=self.tables, links=self.links)
         self.cash = CashService(units=units, publisher=bus)
         self.wagers = WagerService(units=units, setups=setups, games=games, publisher=bus)
+
+    def _corrections(self, live: LiveTables) -> Corrections:
+        if not self._guards.stands(Guard.NOTICE):
+            return HastyCorrections(live, POLICY)
+        if not self._guards.stands(Guard.APPROVAL):
+            return TrustingCorrections(live, POLICY)
+        return Corrections(live, POLICY)
 
     def _statement(self, name: str) -> None:
         """Let others in before a unit begins, die at a statement, lose a race at another."""

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from studio.domain.cards import ALL_CARDS
-from studio.domain.events import RoundCorrected, RoundSettled, RoundVoided, from_body
+from studio.domain.event_bodies import from_body
+from studio.domain.events import RoundCorrected, RoundSettled, RoundVoided
 from studio.domain.game import Json
 from studio.domain.log import canonical, event_hash
 from studio.domain.money import payout_minor
@@ -21,6 +22,7 @@ from studio.simulation.disk import ADJUSTMENTS, CASH, Disk, LeaseChange
 from studio.simulation.floor import MANIFEST
 from studio.simulation.network import ViolationError
 from studio.simulation.server import Bus, Server
+from studio.simulation.steps import StepWatch
 
 _OUTSIDE = (ADJUSTMENTS, CASH)
 """Accounts that money comes from without a round."""
@@ -48,6 +50,7 @@ class Watch:
         self._commands_seen = 0
         self._leases_seen = 0
         self._done: set[object] = set()
+        self._steps = StepWatch()
         self.rounds = 0
         self.corrections = 0
         self.events = 0
@@ -186,6 +189,7 @@ class Watch:
         if stored.hash != worked_out or stored.prev_hash != live.state.hash:
             raise ViolationError("chain_broken", f"{stored.table} {stored.epoch}/{stored.seq}.")
         self._note_cards(stored)
+        self._steps.see(stored)
         try:
             live = advance(live, stored)
         except Exception as error:

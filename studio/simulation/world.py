@@ -287,10 +287,29 @@ class World:
     def _correct_at_rest(self) -> None:
         """Few rounds have ended before: most corrections are made now."""
         for pit in self.pits.values():
+            self._see_through(pit)
             for _ in range(CORRECTIONS_AT_REST):
                 pit.correct()
                 self._tell()
                 self.watch.look(self.servers)
+                self._see_through(pit)
+
+    def _see_through(self, pit: Pit) -> None:
+        """Let what a table's correction waits for come: another person, or its time."""
+        for _ in range(CALM_STEPS_MAX):
+            pending = self.watch.shadows[pit.table].state.correction
+            if pending is None:
+                break
+            if pending.announced is None:
+                pit.decide(pending)
+            else:
+                self.clock.ms = max(self.clock.ms, pending.announced.due_ms - 1)
+                self.wait()
+                self.turn()
+            self._tell()
+            self.watch.look(self.servers)
+        else:
+            raise ViolationError("never_at_rest", "A correction does not come to its end.")
 
     def _idle(self, code: str) -> bool:
         current = self.watch.shadows[code].state.round

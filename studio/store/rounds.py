@@ -1,14 +1,18 @@
 """The rows of rounds that the money obeys, and the shares of their table limit."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, insert, literal, select, update
 
 from studio.domain.errors import InvariantError
+from studio.services.correction_ports import ShoeRound
 from studio.services.ports import RoundRow, Rounds
+from studio.services.shoe_rounds import ENDS, shoe_rounds
 from studio.store.correction_tables import round_correction
-from studio.store.tables import round_, stake_quota
+from studio.store.events import corrections_of
+from studio.store.tables import event, round_, stake_quota
 
 SHARDS_POSTGRESQL = 16
 """Into how many shares a round's table limit is cut: concurrent wagers rarely meet."""
@@ -96,6 +100,20 @@ class SqlRounds(Rounds):
         ).where(round_.c.id == round_id)
         names = ["round_id", "version", "table_code", "epoch", "seq"]
         self._connection.execute(insert(round_correction).from_select(names, place))
+
+    def of_shoe(self, table: str, *, epoch: int) -> Sequence[ShoeRound]:
+        """See the port."""
+        of = (round_.c.table_code == table, round_.c.epoch == epoch)
+        rows = self._connection.execute(select(round_).where(*of).order_by(round_.c.number))
+        lines = self._connection.execute(
+            select(event.c.body)
+            .where(event.c.table_code == table, event.c.epoch == epoch, event.c.kind.in_(ENDS))
+            .order_by(event.c.seq)
+        )
+        bodies = [json.loads(line.body) for line in lines]
+        corrections = self._connection.execute(corrections_of(table, epoch=epoch))
+        bodies += [json.loads(line.body) for line in corrections]
+        return shoe_rounds(map(round_row, rows), bodies)
 
     def get(self, round_id: str) -> RoundRow | None:
         """See the port."""

@@ -5,7 +5,13 @@ from fractions import Fraction
 
 from sqlalchemy import Connection
 
-from studio.services.correction_ports import BookCorrected, PayoutChange
+from studio.services.correction_ports import (
+    BookCorrected,
+    HeldMoney,
+    PayoutChange,
+    PlayerChange,
+    Refund,
+)
 from studio.services.ports import (
     BookSettled,
     ClosedBook,
@@ -15,7 +21,7 @@ from studio.services.ports import (
     WagerRequest,
     Wagers,
 )
-from studio.store import book, correcting, placing, settling, undoing
+from studio.store import book, correcting, correction_looks, placing, settling, undoing
 from studio.store.clock import UnitClock
 from studio.store.ledger import HouseAccounts
 
@@ -81,6 +87,26 @@ class SqlWagers(Wagers):
     def payout_changes(self, round_id: str, *, version: int) -> Mapping[int, PayoutChange]:
         """See the port."""
         return correcting.payout_changes(self._connection, round_id=round_id, version=version)
+
+    def would_refund(self, round_ids: Sequence[str]) -> Refund:
+        """See the port."""
+        return correction_looks.would_refund(self._connection, round_ids)
+
+    def player_changes(
+        self,
+        round_ids: Sequence[str],
+        *,
+        nets: Mapping[str, Fraction] | None,
+        player_id: int | None = None,
+    ) -> Sequence[PlayerChange]:
+        """See the port."""
+        return correction_looks.player_changes(
+            self._connection, round_ids, nets=nets, player_id=player_id
+        )
+
+    def held(self, round_id: str) -> HeldMoney:
+        """See the port."""
+        return correction_looks.held(self._connection, round_id)
 
     def of_round(self, round_id: str, *, player_id: int | None = None) -> Sequence[Wager]:
         """See the port."""

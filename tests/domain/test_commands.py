@@ -16,6 +16,7 @@ from studio.domain.commands import (
     Lock,
     MarkLink,
     OpenRound,
+    Refunded,
     ReleaseHeld,
     Resume,
     RevealNext,
@@ -26,23 +27,33 @@ from studio.domain.commands import (
     Unlock,
 )
 from studio.domain.decide import can, decide
-from studio.domain.events import CardsRevealed, HandResult, Mark, RoundSettled, RoundVoided
+from studio.domain.events import (
+    CardsRevealed,
+    HandResult,
+    Mark,
+    RoundSettled,
+    RoundToCorrect,
+    RoundVoided,
+)
 from studio.domain.round import Phase
 from tests.support.tables import (
     MANIFEST,
     WINDOW_MS,
     MemoryTable,
+    approve_command,
     betting,
     close_command,
     closed,
     correct_command,
     dealt,
+    drop_command,
     due,
     empty,
     fail,
     in_play,
     load_command,
     loaded,
+    propose_command,
     revealing,
     see,
     see_foreign,
@@ -69,6 +80,12 @@ def after(make: Callable[[], MemoryTable], *commands: Command) -> Callable[[], M
 LOST = MarkLink(link="video", up=False)
 RESTORED = MarkLink(link="video", up=True)
 COUNTED = CloseShoe(cards_left=413, by="Sato", early=False)
+
+ANNOUNCED = (propose_command(), approve_command())
+RUNNING = {
+    "kind": "void_running",
+    "rounds": (RoundToCorrect(round_id="T1-1-1", epoch=1, number=1, version=1),),
+}
 
 ACCEPTED: list[tuple[Callable[[], MemoryTable], Command, list[str]]] = [
     (MemoryTable, TakeSeat(dealer_id=7, name="Sato"), ["DealerSeated"]),
@@ -104,9 +121,31 @@ ACCEPTED: list[tuple[Callable[[], MemoryTable], Command, list[str]]] = [
     (closed, void_command(), ["RoundVoided"]),
     (revealing, void_command(), ["RoundVoided"]),
     (due, void_command(), ["RoundVoided"]),
-    (settled, correct_command(), ["RoundCorrected"]),
-    (after(settled, OPEN), correct_command(), ["RoundCorrected"]),
-    (empty, correct_command(), ["RoundCorrected"]),
+    (settled, propose_command(), ["CorrectionProposed"]),
+    (
+        settled,
+        propose_command(needs_approval=False),
+        ["CorrectionProposed", "CorrectionAnnounced"],
+    ),
+    (betting, propose_command(**RUNNING), ["CorrectionProposed", "DealingStopped"]),
+    (after(betting, Stop(by="Sato")), propose_command(**RUNNING), ["CorrectionProposed"]),
+    (after(settled, propose_command()), approve_command(), ["CorrectionAnnounced"]),
+    (
+        after(betting, propose_command(**RUNNING)),
+        approve_command(refunded=Refunded(count=0, turnover_minor=0, payouts_minor=0)),
+        ["CorrectionAnnounced", "RoundVoided"],
+    ),
+    (after(betting, propose_command(**RUNNING)), void_command(), ["RoundVoided"]),
+    (after(settled, propose_command()), drop_command(), ["CorrectionDropped"]),
+    (after(settled, *ANNOUNCED), drop_command(), ["CorrectionDropped"]),
+    (after(settled, *ANNOUNCED), correct_command(), ["RoundCorrected"]),
+    (after(settled, OPEN, *ANNOUNCED), correct_command(), ["RoundCorrected"]),
+    (after(empty, *ANNOUNCED), correct_command(), ["RoundCorrected"]),
+    (
+        after(settled, Stop(by="Sato"), Lock(reason="why", by="Mori"), *ANNOUNCED),
+        correct_command(),
+        ["RoundCorrected"],
+    ),
     (after(betting, see_foreign()), ReleaseHeld(by="Mori", reason="away"), ["HeldReleased"]),
     (empty, CallPit(by="Sato"), ["PitCalled"]),
     (after(empty, CallPit(by="Sato")), CallPit(by="Sato"), []),

@@ -16,6 +16,7 @@ from studio.domain.commands import (
     TurnCutCard,
 )
 from studio.domain.errors import InvariantError
+from studio.domain.event_bodies import from_body, to_body
 from studio.domain.events import (
     EVENT_KINDS,
     BetResult,
@@ -26,6 +27,9 @@ from studio.domain.events import (
     CardsRevealed,
     CardVerified,
     CorrectedFace,
+    CorrectionAnnounced,
+    CorrectionDropped,
+    CorrectionProposed,
     CutCardOut,
     DealerLeft,
     DealerSeated,
@@ -44,6 +48,7 @@ from studio.domain.events import (
     RoundCorrected,
     RoundOpened,
     RoundSettled,
+    RoundToCorrect,
     RoundVoided,
     SealedCard,
     ShoeClosed,
@@ -53,8 +58,6 @@ from studio.domain.events import (
     TableUnlocked,
     VerificationEnded,
     VerificationStarted,
-    from_body,
-    to_body,
 )
 from studio.domain.log import canonical
 from studio.domain.round import Phase
@@ -147,6 +150,21 @@ CORRECTED = RoundCorrected(
     taken_minor=100,
     owed_minor=40,
 )
+PROPOSED = CorrectionProposed(
+    id="8",
+    kind="correct",
+    rounds=(RoundToCorrect(round_id="T1-1-1", epoch=1, number=1, version=2),),
+    faces=CORRECTED.faces,
+    reason="誤配",
+    by="Mori",
+    by_id=20,
+    needs_approval=True,
+    players=2,
+    paid_minor=300,
+    taken_minor=100,
+    owed_minor=40,
+)
+ANNOUNCED = CorrectionAnnounced(id="8", approved_by="Kato", approved_by_id=21, due_ms=9)
 CLOSED = ShoeClosed(cards_left=3, expected=4, closes=False, scope="T1-1", cards=(OPENED,))
 
 
@@ -178,6 +196,18 @@ def link_lost() -> MemoryTable:
 def locked() -> MemoryTable:
     table = in_play()
     table.state = replace(table.state, locked="why", pit_called=True)
+    return table
+
+
+def proposed() -> MemoryTable:
+    table = settled()
+    table.state = apply(table.game, table.state, PROPOSED)
+    return table
+
+
+def announced() -> MemoryTable:
+    table = proposed()
+    table.state = apply(table.game, table.state, ANNOUNCED)
     return table
 
 
@@ -272,6 +302,20 @@ EVOLVED: list[tuple[Callable[[], MemoryTable], Event, Look, object]] = [
         replace(CORRECTED, void=True, results=(), marks=(), hands=()),
         lambda s: (s.phase, s.road),
         (Phase.VOID, ()),
+    ),
+    (
+        settled,
+        PROPOSED,
+        lambda s: s.correction and (s.correction.waits, s.correction.rounds),
+        (True, PROPOSED.rounds),
+    ),
+    (proposed, ANNOUNCED, lambda s: s.correction.announced, ANNOUNCED),
+    (announced, CORRECTED, lambda s: s.correction, None),
+    (
+        announced,
+        CorrectionDropped(id="8", by="studio", reason="rules_changed"),
+        lambda s: s.correction,
+        None,
     ),
     (
         betting,
@@ -371,6 +415,7 @@ def test_a_body_that_we_did_not_write_is_an_invariant_broken(kind, body):
         (in_play, replace(CARD, scope="T1-1-9"), "no_round"),
         (betting, replace(CARD, sealed=None), "sealed_card_missing"),
         (empty, replace(LOADED, game="baccarat"), "game_differs"),
+        (settled, ANNOUNCED, "no_correction"),
     ],
 )
 def test_an_event_that_does_not_fit_the_state_is_an_invariant_broken(make, event, code):
@@ -432,3 +477,9 @@ def test_a_failed_read_in_a_log_of_the_first_release_keeps_its_reason():
     body = {"reason": "not_in_shoe", "tries": 2, "position": "burn", "index": 0}
     table.state = apply(table.game, table.state, from_body("ReadFailed", body, None))
     assert (table.state.fault.reason, table.state.fault.tries) == ("not_in_shoe", 2)
+
+
+def test_a_correction_of_a_log_without_approvals_is_read_as_approved_by_nobody():
+    body = to_body(CORRECTED)
+    del body["approved_by"]
+    assert from_body("RoundCorrected", body, None).approved_by is None

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from studio.domain import dealing, decide, guards
+from studio.domain import dealing, decide, guards, proposing
 from studio.domain.commands import (
     CloseShoe,
     Command,
@@ -25,22 +25,28 @@ from studio.domain.commands import (
     TurnCutCard,
     Unlock,
 )
+from studio.domain.correcting import Resettled
 from studio.domain.errors import RefusedError
+from studio.domain.events import RoundToCorrect
 from tests.support.source import codes_raised
 from tests.support.tables import (
+    DUE_MS,
     MANIFEST,
     WINDOW_MS,
     MemoryTable,
+    approve_command,
     betting,
     close_command,
     closed,
     correct_command,
     dealt,
+    drop_command,
     due,
     empty,
     in_play,
     load_command,
     loaded,
+    propose_command,
     revealing,
     see,
     see_foreign,
@@ -110,6 +116,28 @@ def scanned_when_opened() -> MemoryTable:
     return after(lambda: shuffled(scan_at="reveal"), see(2), ConfirmBurn(), OPEN, ConfirmBurn())()
 
 
+def proposed() -> MemoryTable:
+    return after(settled, propose_command())()
+
+
+def announced() -> MemoryTable:
+    return after(proposed, approve_command())()
+
+
+def begun() -> MemoryTable:
+    rounds = tuple(
+        RoundToCorrect(round_id=f"T1-1-{number}", epoch=1, number=number, version=2)
+        for number in (1, 2)
+    )
+    return after(settled, propose_command(rounds=rounds), approve_command(), correct_command())()
+
+
+def running_void_proposed() -> MemoryTable:
+    return after(betting, propose_command(kind="void_running"))()
+
+
+ANEW = Resettled(nets={}, reasons={}, marks=(), hands=())
+
 REFUSALS: list[tuple[str, Callable[[], MemoryTable], Command]] = [
     ("seat_taken", empty, TakeSeat(dealer_id=8, name="Abe")),
     ("seat_not_yours", empty, LeaveSeat(dealer_id=8)),
@@ -171,8 +199,28 @@ REFUSALS: list[tuple[str, Callable[[], MemoryTable], Command]] = [
     ("reveal_not_due", scanned_when_opened, RevealNext()),
     ("results_not_due", revealing, settle_command()),
     ("results_not_due", closed, settle_command()),
-    ("round_not_settled", due, correct_command()),
-    ("reason_missing", settled, correct_command(reason=" ")),
+    ("round_not_settled", due, propose_command()),
+    ("reason_missing", settled, propose_command(reason=" ")),
+    ("reason_missing", proposed, drop_command(reason=" ")),
+    ("correction_waits", proposed, propose_command()),
+    ("correction_waits", after(proposed, COUNT_OUT_EARLY), load_command()),
+    ("correction_waits", running_void_proposed, Resume(reason="why", by="Mori")),
+    ("no_round_running", settled, propose_command(kind="void_running")),
+    ("no_correction_waits", settled, approve_command()),
+    ("no_correction_waits", proposed, approve_command(proposal="9")),
+    ("no_correction_waits", proposed, drop_command(proposal="9")),
+    ("no_correction_waits", after(announced, correct_command()), drop_command()),
+    ("approval_not_due", announced, approve_command()),
+    ("approval_not_due", after(settled, propose_command(needs_approval=False)), approve_command()),
+    ("approval_by_same_person", proposed, approve_command(by_id=20)),
+    ("approval_by_same_person", running_void_proposed, approve_command(by_id=20)),
+    ("correction_not_due", settled, correct_command()),
+    ("correction_not_due", proposed, correct_command()),
+    ("correction_not_due", announced, correct_command(now_ms=DUE_MS - 1)),
+    ("correction_not_due", announced, correct_command(version=3)),
+    ("correction_not_due", announced, correct_command(round_id="T1-1-2")),
+    ("correction_not_due", announced, correct_command(resettled=ANEW)),
+    ("correction_begun", begun, drop_command()),
     ("no_card_held", betting, ReleaseHeld(reason="why", by="Mori")),
     ("burn_is_scanned", betting, ConfirmBurn()),
     ("burn_not_due", scanned_when_opened, ConfirmBurn()),
@@ -212,7 +260,7 @@ def test_a_refused_command_names_its_rule_and_changes_nothing(code, make, comman
 
 
 def test_every_refusal_has_a_row():
-    assert codes_raised([decide, dealing, guards], error="RefusedError") == {
+    assert codes_raised([decide, dealing, guards, proposing], error="RefusedError") == {
         code for code, _, _ in REFUSALS
     }
 

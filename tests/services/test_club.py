@@ -11,8 +11,8 @@ from studio.domain.game import Json
 from studio.services import club as club_module
 from studio.services.club import OPTIONS, ClubService
 from studio.services.club_data import ClubData, Item, ItemKind, Medal, Tally, club_faults
+from studio.services.jobs import Job
 from studio.services.ports import Actor, Role
-from studio.services.runner import Job
 from studio.services.tallies import known_tallies
 from tests.support.floor import CASH_MINOR, HANDS, PIT, PLAYER, PLAYERS, Floor
 from tests.support.source import codes_raised

@@ -12,6 +12,7 @@ from studio.games import GAMES, by_code
 from studio.services import correcting
 from studio.services.bundle_check import check_bundle
 from studio.services.evidence import EvidenceService
+from studio.services.figures import FigureService
 from studio.services.reports import ReportService
 from studio.signing import Signer
 from tests.support.floor import (
@@ -43,7 +44,8 @@ def settled(both):
 
 
 def correct(floor, cards, *, version=1, round_id=None, actor=PIT, id="", reason="misread"):
-    return floor.command(
+    """Propose to exchange cards, and let it be carried out."""
+    answer = floor.command(
         "correct_round",
         actor,
         id=id,
@@ -52,16 +54,20 @@ def correct(floor, cards, *, version=1, round_id=None, actor=PIT, id="", reason=
         cards=cards,
         reason=reason,
     )
+    floor.carry_out()
+    return answer
 
 
 def void(floor, *, version=1, round_id=None, actor=PIT):
-    return floor.command(
+    """Propose to annul a settled round, and let it be carried out."""
+    floor.command(
         "void_settled",
         actor,
         round_id=round_id or floor.round_id,
         version=version,
         reason="a slip",
     )
+    floor.carry_out()
 
 
 def preview(floor, cards, *, version=1, round_id=None):
@@ -289,12 +295,34 @@ def test_the_players_history_tells_version_and_both_payouts(settled):
     assert shown["hands"][0]["cards"] == ["8C", "7S"]
 
 
+def test_the_figures_count_what_stands_after_a_correction(settled):
+    def line():
+        service = FigureService(
+            units=settled.units, setups=settled.setups, games=by_code(GAMES), time_zone="Asia/Tokyo"
+        )
+        (found,) = service.figures(table="T1", hours=1)["by_table"][:1]
+        return found
+
+    before = line()
+    seen = preview(settled, EXCHANGED)
+    correct(settled, EXCHANGED)
+    after = line()
+    moved_minor = seen["paid_minor"] - seen["taken_minor"]
+    assert after["ggr_minor"] == before["ggr_minor"] - moved_minor
+    assert (after["rounds"], after["voided"], after["wagers"]) == (1, 0, 2)
+    assert after["turnover_minor"] == before["turnover_minor"] == 800
+    void(settled, version=2)
+    annulled = line()
+    assert (annulled["rounds"], annulled["voided"]) == (0, 1)
+    assert (annulled["ggr_minor"], annulled["turnover_minor"], annulled["wagers"]) == (0, 0, 0)
+
+
 def test_the_trail_tells_sums_before_and_after(settled):
     correct(settled, EXCHANGED)
     with settled.units.read() as unit:
         line = next(one for one in unit.trail.read(limit=9, before_id=None))
     assert (line.action, line.subject, line.reason) == (
-        "correct_round",
+        "correction_booked",
         settled.round_id,
         "misread",
     )

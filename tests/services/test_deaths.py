@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import event
 
 from studio.domain.round import Phase
-from tests.support.floor import ADMINISTRATOR, PIT, PLAYER, Floor, code_of, serial_of
+from tests.support.floor import ADMINISTRATOR, OTHER_PIT, PIT, PLAYER, Floor, code_of, serial_of
 
 STATEMENTS_MAX = 200
 """No operation has as many statements."""
@@ -94,6 +94,43 @@ def id_of(number: int) -> str:
     return str(uuid.UUID(int=number))
 
 
+def to_two_settled(floor: Floor) -> None:
+    to_the_last_hand(floor)
+    floor.command("reveal")
+    while floor.state().round_number < 2:
+        floor.step()
+    floor.bet("p1", 300, id=id_of(3))
+    while floor.state().round.running:
+        floor.step()
+
+
+ROUNDS = {"T1-1-1": 1, "T1-1-2": 1}
+
+
+def refund(floor: Floor) -> object:
+    return floor.command("refund_rounds", PIT, id=id_of(96), rounds=ROUNDS, reason="a slip")
+
+
+def to_a_proposal(floor: Floor) -> None:
+    to_two_settled(floor)
+    refund(floor)
+
+
+def approve(floor: Floor) -> object:
+    return floor.command("approve_correction", OTHER_PIT, id=id_of(97), proposal=id_of(96))
+
+
+def to_an_announcement(floor: Floor) -> None:
+    to_a_proposal(floor)
+    approve(floor)
+    floor.clock.ms += floor.policy.notice_ms
+
+
+def to_the_last_of_two(floor: Floor) -> None:
+    to_an_announcement(floor)
+    floor.tables.run("T1", floor.tables.corrections.execute)
+
+
 OPERATIONS: dict[str, tuple[Callable[[Floor], None], Callable[[Floor], object]]] = {
     "load": (load, lambda floor: floor.command("load_shoe", id=id_of(90), deck_set=1)),
     "open": (Floor.to_play, lambda floor: floor.command("start_round", id=id_of(91))),
@@ -107,6 +144,16 @@ OPERATIONS: dict[str, tuple[Callable[[Floor], None], Callable[[Floor], object]]]
         to_dealt_with_bets,
         lambda floor: floor.command("void_round", PIT, id=id_of(94), reason="a slip"),
     ),
+    "propose": (to_two_settled, refund),
+    "approve": (to_a_proposal, approve),
+    "drop": (
+        to_an_announcement,
+        lambda floor: floor.command(
+            "drop_correction", PIT, id=id_of(98), proposal=id_of(96), reason="a slip"
+        ),
+    ),
+    "correct": (to_an_announcement, lambda floor: floor.tables.tick("T1")),
+    "correct the last": (to_the_last_of_two, lambda floor: floor.tables.tick("T1")),
     "cash": (
         Floor.to_play,
         lambda floor: floor_cash(floor),
@@ -139,7 +186,7 @@ def test_whatever_statement_it_dies_at_nothing_is_half_done_or_done_twice(both, 
                 break
         after = everything(both.restarted())
         # A command that closes a second unit (a settlement after the last hand) may have done the
-        # first of the two: then the rest is done below.
+        # first of the two, as may the correction of two rounds: then the rest is done below.
         if after != before:
             break
     else:
@@ -167,5 +214,7 @@ def test_whoever_dies_after_the_commit_has_done_it(both, name):
     done = everything(both.restarted())
     assert done != before
     assert both.faults() == []
+    if name.startswith("correct"):
+        assert done[0].correction is None
     if name == "settle":
         assert done[0].phase is Phase.SETTLED

@@ -131,3 +131,32 @@ def test_a_restart_in_the_middle_changes_nothing(play):
     assert again.money(BEN) == (PURSE_MINOR - 500, 0)
     assert again.rooms.leave(BEN, room_id=room["id"]) == {"forfeited_minor": 500, "wagers": 1}
     assert again.faults() == []
+
+
+def test_a_correction_keeps_forfeited_stakes_lost_and_a_void_gives_them_back(play):
+    """The hand lost twice the stake as it was read; in truth it had won."""
+    room = play.started_room(AYA, BEN)
+    play.to_betting()
+    play.bet("p1", 500, player=AYA)
+    play.bet("p1", 500, player=BEN)
+    play.rooms.leave(BEN, room_id=room["id"])
+    play.show("3S", *LOSERS)
+    play.close()
+    play.finish()
+    assert endings(play) == {(AYA.id, "p1"): 0, (BEN.id, "p1"): 0}
+    play.publisher.wallets.clear()
+    wanted = {"round_id": play.round_id, "reason": "misread"}
+    play.command("correct_round", PIT, version=1, cards={"P1/0": "9H"}, **wanted)
+    play.carry_out()
+    assert endings(play) == {(AYA.id, "p1"): 2_000, (BEN.id, "p1"): 500}
+    assert play.money(BEN) == (PURSE_MINOR - 500, 0)
+    told = [message for player, message in play.publisher.wallets if player == BEN.id]
+    assert [(one["reason"], one["payout_minor"]) for one in told] == [
+        ("correction_due", 500),
+        ("corrected", 500),
+    ]
+    play.command("void_settled", PIT, version=2, **wanted)
+    play.carry_out()
+    assert play.money(AYA) == play.money(BEN) == (PURSE_MINOR, 0)
+    assert play.ledger_sum() == 0
+    assert play.faults() == []

@@ -9,9 +9,10 @@ from studio.domain.commands import CallPit
 from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.game import Json
 from studio.domain.round import Phase
+from studio.services.jobs import Job
 from studio.services.ports import WagerRequest
+from studio.services.proposing import void
 from studio.services.retry import TryAgainError
-from studio.services.runner import Job
 from studio.store.wagers import SqlWagers
 from tests.support.floor import CASH_MINOR, HANDS, PIT, PLAYERS, Floor
 
@@ -235,7 +236,7 @@ def test_the_studio_itself_cancels_only_a_round_that_has_not_started(floor, star
     floor.to_betting()
     if started:
         floor.show("3S")
-    build = floor.tables.void(round_id=None, reason="link", by="studio", unstarted=True)
+    build = void(round_id=None, reason="link", by="studio", unstarted=True)
     if code is None:
         floor.tables.run("T1", build)
         assert floor.state().phase is Phase.VOID

@@ -6,7 +6,7 @@ import uuid
 import pytest
 
 from studio.domain.errors import MalformedError, RefusedError
-from studio.services import devices, live, runner, table_commands, tables
+from studio.services import devices, live, proposing, runner, table_commands, tables
 from studio.services.ports import Actor, Role
 from studio.services.table_commands import COMMANDS
 from tests.support.floor import (
@@ -28,6 +28,8 @@ ARGUMENTS = {
     "round_id": "T1-1-1",
     "version": 1,
     "cards": {},
+    "rounds": {"T1-1-1": 1},
+    "proposal": "8",
 }
 
 
@@ -182,6 +184,32 @@ def test_a_dealer_commands_only_the_table_taken(floor, name):
         (PIT, {"command": "void_round", "reason": 5}, "reason_missing"),
         (PIT, {"command": "void_round", "reason": "x" * 501}, "reason_too_long"),
         (PIT, {"command": "void_round", "reason": "x", "round_id": 5}, "round_id_not_text"),
+        (PIT, {"command": "refund_rounds", "reason": "x"}, "rounds_not_mapping"),
+        (PIT, {"command": "refund_rounds", "reason": "x", "rounds": {}}, "rounds_not_mapping"),
+        (PIT, {"command": "refund_rounds", "reason": "x", "rounds": ["a"]}, "rounds_not_mapping"),
+        (
+            PIT,
+            {"command": "refund_rounds", "reason": "x", "rounds": {"a": True}},
+            "rounds_not_mapping",
+        ),
+        (
+            PIT,
+            {"command": "refund_rounds", "reason": "x", "rounds": {"a": 0}},
+            "rounds_not_mapping",
+        ),
+        (
+            PIT,
+            {
+                "command": "refund_rounds",
+                "reason": "x",
+                "rounds": {str(number): 1 for number in range(1_001)},
+            },
+            "rounds_not_mapping",
+        ),
+        (PIT, {"command": "refund_rounds", "rounds": {"a": 1}}, "reason_missing"),
+        (PIT, {"command": "approve_correction"}, "proposal_missing"),
+        (PIT, {"command": "approve_correction", "proposal": "8", "reason": 5}, "reason_missing"),
+        (PIT, {"command": "drop_correction", "proposal": "8"}, "reason_missing"),
         (PIT, {"command": "lock"}, "reason_missing"),
         (PIT, {"command": "unlock"}, "reason_missing"),
         (PIT, {"command": "resume"}, "reason_missing"),
@@ -242,16 +270,17 @@ def test_a_deck_set_that_nobody_registered_is_refused(sqlite_engine):
 
 
 def test_every_refusal_of_the_services_of_the_tables_is_tested():
-    modules = [devices, live, runner, table_commands, tables]
+    modules = [devices, live, proposing, runner, table_commands, tables]
     assert codes_raised(modules, error="RefusedError") == {
         "role_forbids",
         "not_your_table",
         "deck_set_not_here",
         "deck_set_unknown",
         "round_over",
-        "no_round_running",
         # test_correcting
         "round_not_here",
+        # test_proposing
+        "correction_not_due",
         # test_qualification
         "deck_set_in_use",
         # test_runner

@@ -5,7 +5,13 @@ from fractions import Fraction
 from typing import TypeVar
 
 from studio.domain.errors import StudioError
-from studio.services.correction_ports import BookCorrected, PayoutChange
+from studio.services.correction_ports import (
+    BookCorrected,
+    HeldMoney,
+    PayoutChange,
+    PlayerChange,
+    Refund,
+)
 from studio.services.owed_ports import Owed, OwedDeed
 from studio.services.ports import Balance, BookSettled, Cashed, ClosedBook, Placed, WagerRequest
 from studio.simulation.book import MemoryLedger, MemoryWagers
@@ -80,6 +86,22 @@ class TwinWagers(MemoryWagers):
             lambda: dict(self._first.payout_changes(round_id, version=version)),
             lambda: dict(self._sql.wagers.payout_changes(round_id, version=version)),
         )
+
+    def would_refund(self, round_ids) -> Refund:
+        return both(
+            lambda: self._first.would_refund(round_ids),
+            lambda: self._sql.wagers.would_refund(round_ids),
+        )
+
+    def player_changes(self, round_ids, *, nets, player_id=None) -> Sequence[PlayerChange]:
+        wanted = {"nets": nets, "player_id": player_id}
+        return both(
+            lambda: self._first.player_changes(round_ids, **wanted),
+            lambda: self._sql.wagers.player_changes(round_ids, **wanted),
+        )
+
+    def held(self, round_id: str) -> HeldMoney:
+        return both(lambda: self._first.held(round_id), lambda: self._sql.wagers.held(round_id))
 
     def of_round(self, round_id: str, *, player_id: int | None = None) -> Sequence[object]:
         return both(
@@ -192,6 +214,12 @@ class TwinRounds:
         both(
             lambda: self._first.note_correction(round_id, **at),
             lambda: self._second.note_correction(round_id, **at),
+        )
+
+    def of_shoe(self, table, *, epoch):
+        return both(
+            lambda: self._first.of_shoe(table, epoch=epoch),
+            lambda: self._second.of_shoe(table, epoch=epoch),
         )
 
     def recent(self, table, *, limit, before_ms):

@@ -28,6 +28,7 @@ from studio.domain.table import Stage, TableState
 from studio.games import game
 from studio.services.live import LiveTables
 from studio.services.ports import Actor, DeckSet, Role
+from studio.services.proposing import void
 from studio.services.runner import TableRunner
 from studio.services.setup import BetLimits, TableSetup
 from studio.services.wagers import WagerService
@@ -195,9 +196,7 @@ class Playing:
         self.bet(0, "p3", 400)
         for _ in range(3):
             self.card()
-        self.runner.run(
-            "T1", self.runner.void(round_id=round_id, reason="spilled drink", by="Mori")
-        )
+        self.runner.run("T1", void(round_id=round_id, reason="spilled drink", by="Mori"))
         return round_id
 
     def close_shoe(self) -> None:

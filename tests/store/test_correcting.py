@@ -1,18 +1,22 @@
 """Corrections of settled rounds: every wager once a version, sums that close, no wallet below 0."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
 from sqlalchemy import event, select
 
-from studio.domain.errors import InvariantError
-from studio.services.correction_ports import PayoutChange
+from studio.domain.errors import InvariantError, RefusedError
+from studio.services.correction_ports import HeldMoney, PayoutChange
 from studio.services.ports import EndingKind
+from studio.services.retry import again
 from studio.store import audit_corrections
 from studio.store.correction_tables import player_owed
 from studio.store.tables import LEG_HOUSE, LEG_OWED, LEG_REVERSAL, LEG_SHORT, LEG_WALLET, entry
 from tests.store.house import House
 
+PATIENCE_S = 60
 WON = {"p1": Fraction(1), "p2": Fraction(1)}
 LOST = {"p1": Fraction(-1), "p2": Fraction(-1)}
 
@@ -190,3 +194,124 @@ def test_the_audit_finds_what_is_owed_to_differ(house, won):
         "owed_settled_wrongly",
         "owed_unbooked",
     }
+
+
+# Several rounds --------------------------------------------------------------------------------
+
+
+def test_the_void_of_several_rounds_is_foretold_as_it_will_be_booked(house):
+    spender, other = house.player(1_000), house.player(1_000)
+    rounds = [house.round() for _ in range(3)]
+    for round_id, nets in zip(rounds, (WON, LOST, WON), strict=True):
+        house.place(house.request(round_id, spender))
+        house.place(house.request(round_id, other, bet="p2", stake_minor=50))
+        house.settle(round_id, nets)
+    cash_out(house, spender)
+    with house.units.read() as unit:
+        foretold = unit.wagers.would_refund(rounds)
+        changes = unit.wagers.player_changes(rounds, nets=None, player_id=other)
+        everybody = unit.wagers.player_changes(rounds[:1], nets=LOST)
+    assert [foretold.rounds[one].owed_minor for one in rounds] == [100, 0, 0]
+    assert [(one.before_minor, one.after_minor) for one in changes] == [
+        (150, 100),
+        (50, 100),
+        (150, 100),
+    ]
+    assert [(one.player_id, one.after_minor) for one in everybody] == [(spender, 100), (other, 50)]
+    assert foretold.players == 2
+    for round_id in rounds:
+        booked, seen = correct(house, round_id, None), foretold.rounds[round_id]
+        assert (booked.count, booked.players, booked.paid_minor, booked.taken_minor) == (
+            seen.wagers,
+            seen.players,
+            seen.paid_minor,
+            seen.taken_minor,
+        )
+        assert (booked.owed_minor, booked.turnover_minor, booked.payouts_minor) == (
+            seen.owed_minor,
+            seen.turnover_minor,
+            seen.payouts_minor,
+        )
+    assert faults(house) == []
+
+
+def test_a_wager_without_an_ending_stops_the_look_at_several_rounds(house):
+    player, round_id = house.player(1_000), house.round()
+    house.place(house.request(round_id, player))
+    with house.units.write() as unit:
+        unit.rounds.update_phase(round_id, "settled", settlement_version=1)
+        unit.commit()
+    with house.units.read() as unit, pytest.raises(InvariantError) as broken:
+        unit.wagers.would_refund([round_id])
+    assert broken.value.code == "version_missing"
+
+
+def test_what_a_running_round_holds_leaves_out_what_was_taken_back(house, won):
+    round_id, player = house.round(), house.player(1_000)
+    house.place(house.request(round_id, player))
+    taken = house.place(house.request(round_id, player, stake_minor=50))
+    house.undo(taken.wager.id, player)
+    with house.units.read() as unit:
+        assert unit.wagers.held(round_id) == HeldMoney(players=1, held_minor=200)
+        assert unit.wagers.held(won[0]) == HeldMoney(players=0, held_minor=0)
+
+
+# A wager in flight -----------------------------------------------------------------------------
+
+
+@pytest.mark.postgresql
+def test_a_correction_waits_for_its_players_wager_in_flight(postgresql_engine, house_on):
+    """The wager of a round that runs holds the player's row; then both count."""
+    house = house_on(postgresql_engine)
+    player, settled = house.player(1_000), house.round()
+    house.place(house.request(settled, player))
+    house.settle(settled, WON)
+    running, done = house.round(), threading.Event()
+
+    def book() -> int:
+        booked = again(lambda: correct(house, settled, LOST))
+        done.set()
+        return booked.owed_minor
+
+    with ThreadPoolExecutor(1) as pool:
+        with house.units.write() as unit:
+            unit.wagers.place(house.request(running, player, stake_minor=450))
+            booking = pool.submit(book)
+            assert not done.wait(timeout=0.3)
+            unit.commit()
+        assert booking.result(timeout=PATIENCE_S) == 0
+    assert house.money(player) == (1_000 - 900 - 100, 900)
+    assert house.ledger_sum() == 0
+    assert faults(house) == []
+
+
+@pytest.mark.postgresql
+def test_a_wager_waits_for_its_players_correction_and_cannot_spend_what_it_took(
+    postgresql_engine, house_on
+):
+    house = house_on(postgresql_engine)
+    player, settled = house.player(1_000), house.round()
+    house.place(house.request(settled, player))
+    house.settle(settled, WON)
+    running, done = house.round(), threading.Event()
+
+    def place() -> str:
+        try:
+            again(lambda: house.place(house.request(running, player, stake_minor=550)))
+        except RefusedError as refusal:
+            return refusal.code
+        finally:
+            done.set()
+        return ""
+
+    with ThreadPoolExecutor(1) as pool:
+        with house.units.write() as unit:
+            unit.wagers.correct(settled, version=2, nets=LOST)
+            unit.rounds.update_phase(settled, "settled", settlement_version=2)
+            placing = pool.submit(place)
+            assert not done.wait(timeout=0.3)
+            unit.commit()
+        assert placing.result(timeout=PATIENCE_S) == "balance_short"
+    assert house.money(player) == (900, 0)
+    assert house.ledger_sum() == 0
+    assert faults(house) == []

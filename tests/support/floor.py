@@ -24,6 +24,7 @@ from studio.services.links import LinkWatch
 from studio.services.live import Live, LiveTables
 from studio.services.pictures import PictureService
 from studio.services.ports import Actor, Clock, DeckSet, Placed, Role
+from studio.services.proposing import CorrectionPolicy, Corrections
 from studio.services.records import AlarmRow
 from studio.services.replay import GameReplay
 from studio.services.runner import OnSettled
@@ -38,6 +39,7 @@ DEALER = Actor(id=7, name="Sato", role=Role.DEALER)
 OTHER_DEALER = Actor(id=8, name="Abe", role=Role.DEALER)
 DEALERS = (DEALER, OTHER_DEALER)
 PIT = Actor(id=20, name="Mori", role=Role.PIT_SUPERVISOR)
+OTHER_PIT = Actor(id=21, name="Kato", role=Role.PIT_SUPERVISOR)
 AUDITOR = Actor(id=30, name="Ono", role=Role.AUDITOR)
 ADMINISTRATOR = Actor(id=40, name="Ueda", role=Role.ADMINISTRATOR)
 PLAYERS = tuple(
@@ -118,6 +120,7 @@ class Floor:
     seed: int = 1
     reports: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
     holder: str = "studio"
+    policy: CorrectionPolicy = field(default_factory=CorrectionPolicy)
 
     def __post_init__(self) -> None:
         """Join the services."""
@@ -125,9 +128,11 @@ class Floor:
         self.units = SqlUnits(
             self.engine, clock=self.clock, currency=self.currency.code, simulated_clock=self.clock
         )
+        live = LiveTables(self.setups, games)
         self.tables = TableService(
             units=self.units,
-            tables=LiveTables(self.setups, games),
+            tables=live,
+            corrections=Corrections(live, self.policy),
             publisher=self.publisher,
             on_settled=self.on_settled(),
             holder=self.holder,
@@ -186,6 +191,7 @@ class Floor:
             seed=self.seed,
             reports=self.reports,
             holder=holder,
+            policy=self.policy,
         )
 
     # Looking -----------------------------------------------------------------------------------
@@ -308,6 +314,29 @@ class Floor:
         """Open hand after hand until the round is settled."""
         while self.state().phase is not Phase.SETTLED:
             self.command("reveal")
+
+    def approve(self, actor: Actor = OTHER_PIT, *, table: str = "T1", id: str = "") -> None:
+        """Let a supervisor approve the correction that waits."""
+        pending = self.state(table).correction
+        assert pending is not None
+        self.command("approve_correction", actor, table=table, id=id, proposal=pending.proposed.id)
+
+    def carry_out(self, table: str = "T1") -> None:
+        """Let the correction that stands be approved and its time come."""
+        pending = self.state(table).correction
+        if pending is not None and pending.waits:
+            self.approve(table=table)
+        self.book(table)
+
+    def book(self, table: str = "T1") -> None:
+        """Let the time of an announced correction come."""
+        pending = self.state(table).correction
+        if pending is None:
+            return
+        assert pending.announced is not None
+        assert isinstance(self.clock, ManualClock)
+        self.clock.ms = max(self.clock.ms, pending.announced.due_ms)
+        self.tables.tick(table)
 
     # The whole procedure -----------------------------------------------------------------------
 

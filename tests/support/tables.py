@@ -10,13 +10,16 @@ from fractions import Fraction
 
 from studio.domain.cards import ALL_CARDS, CodeVersion, PrintedCode, parse_card
 from studio.domain.commands import (
+    ApproveCorrection,
     CloseBetting,
     Command,
     ConfirmShuffle,
     CorrectRound,
+    DropCorrection,
     FailRead,
     LoadShoe,
     OpenRound,
+    ProposeCorrection,
     RevealNext,
     SeeCard,
     SettleRound,
@@ -24,7 +27,7 @@ from studio.domain.commands import (
     VoidRound,
 )
 from studio.domain.decide import decide, results_due
-from studio.domain.events import Event, ShoeLoaded
+from studio.domain.events import CorrectionProposed, Event, RoundToCorrect, ShoeLoaded
 from studio.domain.game import AnyGame
 from studio.domain.round import Phase
 from studio.domain.table import TableState, evolve
@@ -109,6 +112,41 @@ def settle_command() -> SettleRound:
     )
 
 
+DUE_MS = 2_000_000
+
+
+def propose_command(**changes: object) -> ProposeCorrection:
+    """Return the command that proposes to annul the first round after its settlement."""
+    values = {
+        "id": "8",
+        "kind": "void",
+        "rounds": (RoundToCorrect(round_id="T1-1-1", epoch=1, number=1, version=2),),
+        "faces": (),
+        "reason": "misdeal",
+        "by": "Mori",
+        "by_id": 20,
+        "needs_approval": True,
+        "players": 0,
+        "paid_minor": 0,
+        "taken_minor": 0,
+        "owed_minor": 0,
+    }
+    proposed = CorrectionProposed(**(values | changes))  # type: ignore[arg-type]
+    return ProposeCorrection(proposed=proposed, due_ms=DUE_MS)
+
+
+def approve_command(**changes: object) -> ApproveCorrection:
+    """Return the command by which another supervisor approves it."""
+    values = {"proposal": "8", "by": "Kato", "by_id": 21, "due_ms": DUE_MS}
+    return ApproveCorrection(**(values | changes))  # type: ignore[arg-type]
+
+
+def drop_command(**changes: object) -> DropCorrection:
+    """Return the command that drops it."""
+    values = {"proposal": "8", "by": "Mori", "reason": "looked again"}
+    return DropCorrection(**(values | changes))  # type: ignore[arg-type]
+
+
 def correct_command(**changes: object) -> CorrectRound:
     """Return the command that annuls the first round after its settlement."""
     values = {
@@ -118,8 +156,7 @@ def correct_command(**changes: object) -> CorrectRound:
         "version": 2,
         "faces": (),
         "resettled": None,
-        "reason": "misdeal",
-        "by": "Mori",
+        "now_ms": DUE_MS,
         "count": 0,
         "turnover_minor": 0,
         "payouts_minor": 0,

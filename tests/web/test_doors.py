@@ -51,6 +51,8 @@ DOORS = [
     ("GET", "/api/rounds/T1-1-1/bundle", {"player"}),
     ("POST", "/api/rounds/T1-1-1/bundle", PIT),
     ("POST", "/api/rounds/T1-1-1/correction", {"pit_supervisor"}),
+    ("POST", "/api/tables/T1/refund", {"pit_supervisor", "auditor"}),
+    ("GET", "/api/tables/T1/shoes/1/rounds", {"pit_supervisor", "auditor"}),
     ("GET", "/api/rounds/T1-1-1/wagers", PIT | {"player"}),
     ("POST", "/api/rounds/T1-1-1/wagers", {"player"}),
     ("POST", f"/api/wagers/{uuid.uuid4()}/undo", {"player"}),

@@ -332,6 +332,7 @@ def test_every_refusal_that_a_screen_can_meet_has_words(language):
     sources = [
         *(ROOT / "studio" / "domain").glob("de*.py"),
         ROOT / "studio" / "domain" / "guards.py",
+        ROOT / "studio" / "domain" / "proposing.py",
         ROOT / "studio" / "services" / "wagers.py",
         ROOT / "studio" / "store" / "placing.py",
     ]

@@ -253,7 +253,12 @@ def test_the_manifest_tells_which_codes_exist_not_their_order(floor):
     assert list(answer["codes"]) == sorted(answer["codes"], key=int)
 
 
-def test_a_supervisor_looks_at_a_correction_and_makes_it_and_the_player_sees_both_payouts(
+def give(browser, command, **values):
+    body = {"id": str(uuid.uuid4()), "command": command, **values}
+    return browser.post(f"/api/tables/{TABLE}/commands", body).status_code
+
+
+def test_a_supervisor_looks_at_a_correction_another_approves_it_and_the_player_sees_both_payouts(
     floor, login, people
 ):
     give_cash(login, people["player"].id, 5_000)
@@ -267,14 +272,26 @@ def test_a_supervisor_looks_at_a_correction_and_makes_it_and_the_player_sees_bot
     assert seen.status_code == 200
     before = player.get("/api/me").json
     assert before["owed_minor"] == 0
-    body = {
-        "id": str(uuid.uuid4()),
-        "command": "void_settled",
-        "round_id": round_id,
-        "version": seen.json["version"],
-        "reason": "wet card",
-    }
-    assert pit.post(f"/api/tables/{TABLE}/commands", body).status_code == 200
+    assert (seen.json["needs_approval"], seen.json["notice_s"]) == (True, 10)
+    refund = pit.post(f"/api/tables/{TABLE}/refund", {"rounds": {round_id: 1}}).json
+    assert (refund["paid_minor"], refund["wagers"]) == (seen.json["paid_minor"], 1)
+    assert give(pit, "void_settled", round_id=round_id, version=1, reason="wet card") == 200
+    item = pit.get("/api/pit").json["tables"][0]
+    proposal = item["proposal"]
+    assert (proposal["kind"], proposal["by_me"], proposal["announced"]) == ("void", True, False)
+    assert player.get("/api/me").json == before
+    assert give(pit, "approve_correction", proposal=proposal["id"]) == 409
+    other = login("pit_supervisor2")
+    assert not other.get("/api/pit").json["tables"][0]["proposal"]["by_me"]
+    assert give(other, "approve_correction", proposal=proposal["id"]) == 200
+    told = player.get("/api/me").json
+    assert told["balance_minor"] == before["balance_minor"]
+    (due,) = told["correction_due"]
+    assert due["round_ids"] == [round_id]
+    assert floor.view()["correction"]["due_ms"] == due["due_ms"]
+    floor.clock.advance(10_000)
+    floor.beat()
+    floor.studio.clockwork.turn()
     after = player.get("/api/me").json
     moved = seen.json["paid_minor"] - seen.json["taken_minor"]
     assert after["balance_minor"] - before["balance_minor"] == moved
@@ -282,5 +299,12 @@ def test_a_supervisor_looks_at_a_correction_and_makes_it_and_the_player_sees_bot
     (shown,) = player.get("/api/history").json["rounds"]
     assert shown["version"] == 2
     assert shown["payout_minor"] - shown["before_minor"] == moved
+    (row,) = pit.get(f"/api/tables/{TABLE}/shoes/1/rounds").json["rounds"]
+    assert (row["round_id"], row["phase"], row["version"], row["wagers"]) == (
+        round_id,
+        "void",
+        2,
+        1,
+    )
     late = pit.post(f"/api/rounds/{round_id}/correction", {"version": 1, "cards": None})
     assert (late.status_code, late.json["error"]["code"]) == (409, "correction_outdated")

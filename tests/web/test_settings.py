@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from studio.games import GAMES, by_code
+from studio.services.proposing import CorrectionPolicy
 from studio.settings import (
     DEFAULT_FILE,
     Settings,
@@ -47,6 +48,7 @@ def test_the_shipped_file_is_accepted_and_becomes_table_setups():
     assert setup.limits["main"].max_minor == 100_000
     assert setup.window_ms == 15_000
     assert currency_of(settings).code == "JPY"
+    assert settings.corrections.policy == CorrectionPolicy()
 
 
 @pytest.mark.parametrize(
@@ -64,6 +66,10 @@ def test_the_shipped_file_is_accepted_and_becomes_table_setups():
         ("idle_minutes = 30", "idle_minutes = 0", "session.idle_minutes"),
         ("failures_max = 5", "failure_max = 5", "did you mean failures_max?"),
         ("wagers_per_minute = 240", "wagers_per_minute = -1", "rates.wagers_per_minute"),
+        ("notice_s = 10", "notice_s = 0", "corrections.notice_s: Input should be greater"),
+        ("notice_s = 10", "notice_s = 3601", "corrections.notice_s: Input should be less"),
+        ("approval_minor = 0", "approval_minor = -1", "corrections.approval_minor"),
+        ("void_approval_minor = 1", "void_aproval_minor = 1", "mean void_approval_minor?"),
         ("min_minor = 100\nmax_minor = 100000", "min_minor = 100", "limits.main.max_minor"),
         ('["en", "ja"]', '["en", "fr"]', "languages.1: Input should be 'en' or 'ja'"),
         ('"Asia/Tokyo"', '"Asia/Tokio"', "time_zone: must be an IANA time zone"),

@@ -34,6 +34,7 @@ def me() -> ResponseReturnValue:
         answer["balance_minor"] = balance.balance_minor
         answer["held_minor"] = balance.held_minor
         answer["owed_minor"] = balance.owed_minor
+        answer["correction_due"] = studio().tables.corrections_due(one.id)
         answer["play_money"] = currency.play
         club = studio().club
         if club is not None:

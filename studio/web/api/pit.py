@@ -21,7 +21,7 @@ pit = Blueprint("pit", __name__)
 @allow(*READERS)
 def show() -> ResponseReturnValue:
     """Return every table with its wagers, links and the open alarms."""
-    return jsonify(studio().tables.pit(studio().links))
+    return jsonify(studio().tables.pit(studio().links, viewer_id=person().id))
 
 
 @pit.post("/alarms/<int:alarm_id>/acknowledge")
@@ -61,6 +61,26 @@ def preview_correction(round_id: str) -> ResponseReturnValue:
         name(round_id, "round_id"), version=body["version"], cards=body["cards"]
     )
     return jsonify(answer)
+
+
+@pit.post("/tables/<table>/refund")
+@allow(Role.PIT_SUPERVISOR, Role.AUDITOR)
+def preview_refund(table: str) -> ResponseReturnValue:
+    """Return what the refund of several settled rounds would do; writes nothing.
+
+    `rounds` maps round ids to the versions that stand.
+    """
+    body = take(json_body(), {"rounds": _as_it_is})
+    answer = studio().tables.preview_refund(name(table, "table"), rounds=body["rounds"])
+    return jsonify(answer)
+
+
+@pit.get("/tables/<table>/shoes/<int:epoch>/rounds")
+@allow(Role.PIT_SUPERVISOR, Role.AUDITOR)
+def rounds_of_shoe(table: str, epoch: int) -> ResponseReturnValue:
+    """Return the rounds of one shoe, in order."""
+    answer = studio().reports.rounds_of_shoe(name(table, "table"), epoch=epoch)
+    return jsonify({"rounds": answer})
 
 
 def _as_it_is(value: object, _: str) -> Json:
