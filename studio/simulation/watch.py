@@ -46,6 +46,8 @@ class Watch:
         self._entries_seen = 0
         self._sealed: dict[str, dict[int, str]] = {code: {} for code in setups}
         """By table: serial -> nonce of cards that nobody may know yet."""
+        self._claimed: dict[str, set[str]] = {code: set() for code in setups}
+        """By table: faces that supervisors claim of settled rounds; one that fits is chance."""
         self._reports_seen = 0
         self._commands_seen = 0
         self._leases_seen = 0
@@ -209,6 +211,8 @@ class Watch:
         sealed = self._sealed[stored.table]
         if stored.kind in {"ShoeLoaded", "VerificationStarted"}:
             sealed.clear()
+            self._claimed[stored.table].clear()
+        self._claimed[stored.table].update(face["card"] for face in stored.body.get("faces", []))
         if stored.sealed is not None and stored.kind != "CardVerified":
             sealed[int(stored.sealed["serial"])] = str(stored.sealed["nonce"])
         for card in stored.body.get("cards", []):
@@ -261,8 +265,8 @@ class Watch:
             sealed = self._sealed.get(table) if isinstance(table, str) else None
             if not sealed:
                 continue
-            text = canonical(_unclaimed(message))
-            words = frozenset(_WORD.findall(text))
+            text = canonical(message)
+            words = frozenset(_WORD.findall(text)) - self._claimed[str(table)]
             serials = frozenset(_values(message, "serial")) if '"serial"' in text else frozenset()
             for serial, nonce in sealed.items():
                 if nonce in words or _FACES[serial] in words or serial in serials:
@@ -285,17 +289,6 @@ class Watch:
 _ENDS = frozenset({"RoundSettled", "RoundVoided", "RoundCorrected"})
 
 _FACES = {serial: ALL_CARDS[number - 1].code for serial, number in MANIFEST.items()}
-
-
-def _unclaimed(message: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return a message without the faces that a supervisor claims of a round that lies open.
-
-    A person who names a face by chance has seen nothing.
-    """
-    body = message.get("body")
-    if not isinstance(body, Mapping) or "faces" not in body:
-        return message
-    return {**message, "body": {key: value for key, value in body.items() if key != "faces"}}
 
 
 def _values(value: Json, key: str) -> Iterator[Json]:
