@@ -1,4 +1,4 @@
-"""What can happen at a table: the events of its log and their JSON form.
+"""What can happen at a table: the events of its log.
 
 An event's fields are its public body. A card that nobody may see yet travels beside the body in
 `sealed`, is stored apart and never published; the body carries only its commitment.
@@ -8,10 +8,8 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, unique
-from types import UnionType
-from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+from typing import TypeAlias, get_args
 
-from studio.domain.errors import InvariantError
 from studio.domain.game import Json
 
 
@@ -300,6 +298,41 @@ class ReadFailed(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CardKeyed(_Event):
+    """The dealer keyed in the card that can't be read. Nothing moves until it is confirmed."""
+
+    position: str
+    index: int
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyConfirmed(_Event):
+    """A supervisor keyed in the same card from its picture; what a read gives comes next."""
+
+    position: str
+    index: int
+    dealer: str
+    by: str
+    reason: str
+    picture: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyDropped(_Event):
+    """A keyed card counts no more: the two entries differ, or the supervisor rejected it."""
+
+    position: str
+    index: int
+    why: str
+    """`differs` or `rejected`."""
+    dealer: str
+    by: str
+    reason: str
+    picture: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class CardHeld(_Event):
     """A card that must not be there: the table waits for the supervisor."""
 
@@ -405,6 +438,9 @@ Event: TypeAlias = (
     | RoundVoided
     | RoundCorrected
     | ReadFailed
+    | CardKeyed
+    | KeyConfirmed
+    | KeyDropped
     | CardHeld
     | HeldReleased
     | PitCalled
@@ -418,68 +454,3 @@ Event: TypeAlias = (
 )
 
 EVENT_KINDS: Mapping[str, type[Event]] = {kind.__name__: kind for kind in get_args(Event)}
-
-
-def to_body(event: Event) -> dict[str, Json]:
-    """Return the public JSON body."""
-    return {
-        field.name: _plain(getattr(event, field.name))
-        for field in dataclasses.fields(event)
-        if field.name != "sealed"
-    }
-
-
-def from_body(kind: str, body: Mapping[str, Json], sealed: SealedCard | None) -> Event:
-    """Return the event of a stored line.
-
-    Raises:
-        InvariantError: `unknown_event` or `event_body` when the line was not written by us.
-    """
-    if kind not in EVENT_KINDS:
-        raise InvariantError("unknown_event", f"The log holds an unknown event {kind!r}.")
-    event_type = EVENT_KINDS[kind]
-    hints = _hints(event_type)
-    try:
-        values = {
-            field.name: _typed(hints[field.name], body[field.name])
-            for field in dataclasses.fields(event_type)
-            if field.name != "sealed"
-        }
-    except (KeyError, TypeError) as error:
-        raise InvariantError("event_body", f"The body of a {kind} can't be read.") from error
-    return event_type(**values, sealed=sealed)
-
-
-_HINTS: dict[object, Mapping[str, Any]] = {}
-"""By dataclass; worked out once, since a replay asks for each event."""
-
-
-def _hints(of: object) -> Mapping[str, Any]:
-    if of not in _HINTS:
-        _HINTS[of] = get_type_hints(of)
-    return _HINTS[of]
-
-
-def _plain(value: Json) -> Json:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
-
-
-def _typed(hint: Any, value: Json) -> Json:
-    origin: Any = get_origin(hint)
-    if isinstance(hint, UnionType):
-        return value
-    if origin is tuple:
-        return tuple(_typed(get_args(hint)[0], item) for item in value)
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        hints = _hints(hint)
-        fields = dataclasses.fields(hint)
-        return hint(
-            **{field.name: _typed(hints[field.name], value[field.name]) for field in fields}
-        )
-    return value

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from studio.domain.errors import StudioError
+from studio.domain.event_json import from_body
 from studio.domain.events import (
     BettingClosed,
     RoundCorrected,
@@ -12,7 +13,6 @@ from studio.domain.events import (
     RoundSettled,
     RoundVoided,
     SealedCard,
-    from_body,
 )
 from studio.domain.log import GENESIS_HASH, event_hash
 from studio.domain.round import Phase

@@ -19,14 +19,8 @@ from studio.domain.correcting import (
     with_faces,
 )
 from studio.domain.errors import InvariantError, MalformedError, RefusedError
-from studio.domain.events import (
-    BurnConfirmed,
-    CardDrawn,
-    CorrectedFace,
-    RoundCorrected,
-    SealedCard,
-    from_body,
-)
+from studio.domain.event_json import from_body
+from studio.domain.events import BurnConfirmed, CardDrawn, CorrectedFace, RoundCorrected, SealedCard
 from studio.domain.game import AnyGame, GameConfig, Json
 from studio.domain.round import Phase
 from studio.domain.table import TableState

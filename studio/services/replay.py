@@ -5,7 +5,8 @@ from fractions import Fraction
 
 from studio.domain.correcting import resettle, with_faces
 from studio.domain.errors import RefusedError, StudioError
-from studio.domain.events import RoundCorrected, RoundSettled, from_body
+from studio.domain.event_json import from_body
+from studio.domain.events import RoundCorrected, RoundSettled
 from studio.domain.game import AnyGame
 from studio.domain.round import marks_and_hands
 from studio.domain.settlement import house_nets

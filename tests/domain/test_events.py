@@ -16,6 +16,7 @@ from studio.domain.commands import (
     TurnCutCard,
 )
 from studio.domain.errors import InvariantError
+from studio.domain.event_json import from_body, to_body
 from studio.domain.events import (
     EVENT_KINDS,
     BetResult,
@@ -53,8 +54,6 @@ from studio.domain.events import (
     TableUnlocked,
     VerificationEnded,
     VerificationStarted,
-    from_body,
-    to_body,
 )
 from studio.domain.log import canonical
 from studio.domain.round import Phase
