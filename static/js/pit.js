@@ -102,6 +102,7 @@ function alarmRow(alarm) {
       { class: "cluster" },
       supervisor && !owner ? h("button", { type: "button", class: "button", "data-ack": "", "data-testid": "acknowledge", disabled: !fresh(), text: t("pit.acknowledge"), onclick: () => acknowledge(alarm) }) : null,
       supervisor && alarm.picture ? h("button", { type: "button", class: "button", "data-testid": "alarm-picture", disabled: !fresh(), text: t("picture.button"), onclick: () => openPicture({ id: alarm.picture, table: alarm.table }, { say: complain }) }) : null,
+      supervisor && alarm.code === "card_keyed" ? h("button", { type: "button", class: "button primary", "data-testid": "answer-key", disabled: !fresh(), text: t("action.confirm_key"), onclick: () => answerKey(alarm.table) }) : null,
       h("button", { type: "button", class: "button", "data-open": "", "data-testid": "open", text: t("pit.open", { table: alarm.table }), onclick: () => open(alarm.table) }),
     ),
   );
@@ -202,6 +203,11 @@ function open(table) {
   history.replaceState(null, "", `?table=${encodeURIComponent(table)}`);
   draw();
   drawer.show();
+}
+
+function answerKey(table) {
+  open(table);
+  drawer.run("confirm_key");
 }
 
 function close() {

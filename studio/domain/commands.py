@@ -5,7 +5,7 @@ reads no clock and draws no chance.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -94,6 +94,39 @@ class FailRead:
     reason: str
     tries_max: int
     still: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyCard:
+    """The dealer keys in a card that failed to be read `tries_max` times."""
+
+    seen: SeeCard = field(repr=False)
+    """As if the scanner had read it."""
+    by: str
+    tries_max: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfirmKey:
+    """A supervisor keys in the same card from its picture.
+
+    `picture_seq`: number of the event whose report brought the picture; None: there is no such
+    picture of this table and shoe.
+    """
+
+    seen: SeeCard = field(repr=False)
+    by: str
+    reason: str
+    picture: int
+    picture_seq: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropKey:
+    """A supervisor rejects a keyed card: it is keyed in anew, or read after all."""
+
+    by: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -249,6 +282,9 @@ Command: TypeAlias = (
     | ConfirmShuffle
     | SeeCard
     | FailRead
+    | KeyCard
+    | ConfirmKey
+    | DropKey
     | ConfirmBurn
     | TurnCutCard
     | OpenRound

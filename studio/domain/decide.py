@@ -14,11 +14,14 @@ from studio.domain.commands import (
     CloseShoe,
     Command,
     ConfirmBurn,
+    ConfirmKey,
     ConfirmShuffle,
     CorrectRound,
+    DropKey,
     EndVerification,
     FailRead,
     FreeSeat,
+    KeyCard,
     LeaveSeat,
     LoadShoe,
     Lock,
@@ -78,6 +81,7 @@ from studio.domain.guards import (
     need_running_round,
     need_stage,
 )
+from studio.domain.keying import decide_key
 from studio.domain.round import Phase, last_burns, marks_and_hands, opening, results
 from studio.domain.table import Stage, TableState
 
@@ -120,6 +124,8 @@ def decide(  # noqa: C901  one arm per command
             return see_card(game, state, command)
         case FailRead():
             return fail_read(game, state, command)
+        case KeyCard() | ConfirmKey() | DropKey():
+            return decide_key(game, state, command)
         case ConfirmBurn():
             return confirm_burn(game, state)
         case TurnCutCard():

@@ -16,6 +16,7 @@ from studio.domain.events import (
     BurnConfirmed,
     CardDrawn,
     CardHeld,
+    CardKeyed,
     CardsRevealed,
     CardVerified,
     CutCardOut,
@@ -26,6 +27,8 @@ from studio.domain.events import (
     Event,
     FirstCardTurned,
     HeldReleased,
+    KeyConfirmed,
+    KeyDropped,
     LinkLost,
     LinkRestored,
     Mark,
@@ -44,6 +47,7 @@ from studio.domain.events import (
     VerificationEnded,
     VerificationStarted,
 )
+from studio.domain.fault import Fault, keyed, unread
 from studio.domain.game import AnyGame, Burnt, Done, GameConfig, Json, ScanAt, Scanned, Settled
 from studio.domain.round import BURN, Phase, Round, promote, reveal
 from studio.domain.shoe import Drawn, Shoe
@@ -75,22 +79,6 @@ class Link(StrEnum):
     SCANNER = "scanner"
     STATION = "station"
     VIDEO = "video"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """What keeps the next card from being taken."""
-
-    code: str
-    """`read_failed`, or the fault of a held card (`CardHeld.fault`)."""
-    reason: str
-    tries: int = 0
-    position: str | None = None
-    index: int | None = None
-    held: bool = False
-    """True: only the supervisor resolves it."""
-    card: Drawn | None = None
-    """A held card that came out of this shoe: burnt when released."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,14 +179,11 @@ def evolve(game: AnyGame, state: TableState, event: Event) -> TableState:  # noq
         case RoundCorrected():
             return _round_corrected(state, event)
         case ReadFailed():
-            fault = Fault(
-                code="read_failed",
-                reason=event.reason,
-                tries=event.tries,
-                position=event.position,
-                index=event.index,
-            )
-            return replace(state, fault=fault)
+            return replace(state, fault=unread(state.fault, event, seq=state.seq + 1))
+        case CardKeyed() | KeyDropped():
+            return replace(state, fault=keyed(state.fault, event))
+        case KeyConfirmed():
+            return replace(state, fault=None)
         case CardHeld():
             return _card_held(state, event)
         case HeldReleased():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from studio.domain.errors import RefusedError
 from studio.domain.events import (
     CardHeld,
+    CardKeyed,
     DealingStopped,
     Event,
     Held,
@@ -67,13 +68,15 @@ class Alarm:
     details: dict[str, Json]
 
 
-def raised_by(event: Event, state: TableState) -> Alarm | None:
+def raised_by(event: Event, state: TableState) -> Alarm | None:  # noqa: C901
     """Return the alarm that an event raises, if any; `state` is the table's after it."""
     match event:
         case PitCalled(by="studio"):
             reason = state.fault.reason if state.fault is not None else ""
             code = reason if reason in NOT_READ else "card_not_read"
             return Alarm(priority=ACT_NOW, code=code, details={})
+        case CardKeyed():
+            return Alarm(priority=ACT_NOW, code="card_keyed", details={})
         case PitCalled():
             return Alarm(priority=ACT_NOW, code="pit_called", details={"by": event.by})
         case CardHeld():
@@ -118,8 +121,9 @@ def causes(state: TableState) -> frozenset[str]:
     fault = state.fault
     if fault is not None and fault.held:
         codes.add(fault.code)
-    elif fault is not None and state.pit_called:
-        codes |= NOT_READ
+    elif fault is not None:
+        codes |= NOT_READ if state.pit_called else set()
+        codes |= {"card_keyed"} if fault.keyed is not None else set()
     return frozenset(codes)
 
 

@@ -40,6 +40,7 @@ from studio.domain.log import canonical
 from studio.services.alarms import need_seen_alarms
 from studio.services.correcting import Wanted
 from studio.services.disabling import OPENING_COMMANDS, need_enabled
+from studio.services.keying import confirm_key, drop_key, key_card, key_facts
 from studio.services.live import Live
 from studio.services.ports import Actor, DeckSet, Role
 from studio.services.qualification import need_qualified
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 REASON_LENGTH_MAX = 500
 CARDS_MAX = 52
 """More places than any round deals."""
+PICTURE_MAX = 2**31
+"""No studio keeps so many pictures."""
 CORRECTIONS = frozenset({"correct_round", "void_settled"})
 
 
@@ -89,11 +92,11 @@ class _Call:
             cards=None if void else self.body.get("cards"),
         )
 
-    def number(self, key: str) -> int:
+    def number(self, key: str, *, most: int = 10_000) -> int:
         value = self.body.get(key)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10_000:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
             raise MalformedError(
-                f"{key}_not_number", f"Give {key} as a whole number from 0 to 10000.", key=key
+                f"{key}_not_number", f"Give {key} as a whole number from 0 to {most}.", key=key
             )
         return value
 
@@ -200,7 +203,7 @@ def _write_trail(job: Job, after: Live, *, actor: Actor, name: str, reason: str)
         subject=job.state.round.id if job.state.round else job.state.table,
         reason=reason,
         before=_facts(job.live),
-        after=_facts(after),
+        after={**_facts(after), **key_facts(job.live, after)},
     )
 
 
@@ -330,6 +333,24 @@ def _unreadable(_: _Call) -> Build:
     return lambda job: FailRead(reason="unreadable", tries_max=job.live.setup.scan_tries_max)
 
 
+def _key_card(call: _Call) -> Build:
+    return key_card(call.service.reading, digits=call.text("digits"), by=call.actor.name)
+
+
+def _confirm_key(call: _Call) -> Build:
+    return confirm_key(
+        call.service.reading,
+        digits=call.text("digits"),
+        picture=call.number("picture", most=PICTURE_MAX),
+        reason=call.text("reason"),
+        by=call.actor.name,
+    )
+
+
+def _drop_key(call: _Call) -> Build:
+    return drop_key(reason=call.text("reason"), by=call.actor.name)
+
+
 def _close_shoe(call: _Call) -> Build:
     left = call.number("cards_left")
     early = call.actor.role is Role.PIT_SUPERVISOR
@@ -398,12 +419,15 @@ COMMANDS: Mapping[str, _Spec] = {
     "cut_card": _Spec(_DEALER, lambda _: lambda _: TurnCutCard()),
     "burn_done": _Spec(_DEALER, lambda _: lambda _: ConfirmBurn()),
     "unreadable": _Spec(_DEALER, _unreadable),
+    "key_card": _Spec(_DEALER, _key_card),
     "call_pit": _Spec(_DEALER, lambda call: lambda _: CallPit(by=call.actor.name)),
     "stop": _Spec(_DEALER | _PIT, lambda call: lambda _: Stop(by=call.actor.name)),
     "close_shoe": _Spec(_DEALER | _PIT, _close_shoe),
     "void_round": _Spec(_PIT, _void_round),
     "correct_round": _Spec(_PIT, lambda call: _correct(call, void=False)),
     "void_settled": _Spec(_PIT, lambda call: _correct(call, void=True)),
+    "confirm_key": _Spec(_PIT, _confirm_key),
+    "drop_key": _Spec(_PIT, _drop_key),
     "release_held": _Spec(_PIT, _release_held),
     "resume": _Spec(_PIT, _resume),
     "free_seat": _Spec(_PIT, _free_seat),

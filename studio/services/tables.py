@@ -11,12 +11,14 @@ from studio.domain.view import corrected_view
 from studio.services.alarms import CARD_ALARMS, DEVICE_ALARMS, explained
 from studio.services.correcting import correction, preview_json, work_out
 from studio.services.evidence import event_json
+from studio.services.keying import unread_since
 from studio.services.links import LinkWatch
-from studio.services.live import Live
-from studio.services.ports import Actor
+from studio.services.live import Live, LiveTables
+from studio.services.ports import Actor, Publisher, UnitOfWork, Units
+from studio.services.reading import CardReading
 from studio.services.records import AlarmRow
 from studio.services.retry import again
-from studio.services.runner import Job, TableRunner
+from studio.services.runner import Job, OnSettled, TableRunner
 from studio.services.table_commands import builder, command_digest, wanted_correction
 
 EVENTS_ANSWER_MAX = 2_000
@@ -33,6 +35,22 @@ class _AnsweredError(Exception):
 
 class TableService(TableRunner):
     """What the web edge asks of the tables."""
+
+    def __init__(
+        self,
+        *,
+        units: Units,
+        tables: LiveTables,
+        publisher: Publisher,
+        reading: CardReading,
+        on_settled: OnSettled | None = None,
+        holder: str = "studio",
+    ) -> None:
+        """Keep the ports; `reading` takes what people key in. The rest: see `TableRunner`."""
+        super().__init__(
+            units=units, tables=tables, publisher=publisher, on_settled=on_settled, holder=holder
+        )
+        self.reading = reading
 
     def execute(self, actor: Actor, table: str, body: Mapping[str, Json]) -> dict[str, Json]:
         """Run a person's command; the same id with the same content gives the first answer.
@@ -121,14 +139,17 @@ class TableService(TableRunner):
         """Return what the pit sees: every table with its book and links, and the open alarms.
 
         `picture` is the id of a table's latest picture and of an alarm's own, None without one;
+        `read_picture` that of the card which can't be read now;
         `explains` names the alarms that are not shown because this one is.
         """
         tables: dict[str, dict[str, Json]] = {}
+        unread: dict[str, tuple[int, int] | None] = {}
         for code in self.codes():
             live = self._shown(code)
             current = live.state.round
             with self.units.read() as uow:
                 totals = uow.wagers.totals(current.id) if current else {}
+            unread[code] = unread_since(live)
             bets = live.setup.bets(live.game)
             exposure = sum(
                 (bets[bet].bank_exposure * stake for bet, (_, stake) in totals.items()),
@@ -154,7 +175,16 @@ class TableService(TableRunner):
             newest = uow.pictures.newest()
             shown = explained(rows, links.one_camera())
             return {
-                "tables": [{**item, "picture": newest.get(code)} for code, item in tables.items()],
+                "tables": [
+                    {
+                        **item,
+                        "picture": newest.get(code),
+                        "read_picture": _of_read(
+                            uow, newest.get(code), table=code, since=unread[code]
+                        ),
+                    }
+                    for code, item in tables.items()
+                ],
                 "alarms": [
                     _alarm(row, picture=_picture_of(row, taken), explains=shown[row.id])
                     for row in rows
@@ -255,6 +285,16 @@ class TableService(TableRunner):
         }
 
 
+def _of_read(
+    uow: UnitOfWork, newest: int | None, *, table: str, since: tuple[int, int] | None
+) -> int | None:
+    """Return a table's latest picture when it shows the card that can't be read."""
+    if newest is None or since is None:
+        return None
+    place = uow.pictures.place(newest, table=table)
+    return newest if place is not None and place >= since else None
+
+
 def _picture_of(row: AlarmRow, taken: Mapping[tuple[str, int], int]) -> int | None:
     """Return the picture of the report that raised an alarm: both have the time of its commit."""
     return taken.get((row.table, row.raised_ms)) if row.code in CARD_ALARMS else None
@@ -313,6 +353,7 @@ def snapshot(live: Live, *, now_ms: int) -> dict[str, Json]:
             "player_max_minor": setup.player_max_minor,
             "table_max_minor": setup.table_max_minor,
             "window_ms": setup.window_ms,
+            "scan_tries_max": setup.scan_tries_max,
             "cut_depth_min": setup.cut_depth_min,
             "cut_depth_max": setup.cut_depth_max,
         },

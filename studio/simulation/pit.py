@@ -8,7 +8,7 @@ from studio.domain.round import Phase
 from studio.domain.table import Stage, TableState
 from studio.services.ports import Actor, RoundRow
 from studio.simulation.chance import Chance
-from studio.simulation.dealing import Dealer
+from studio.simulation.dealing import Cards, Dealer
 from studio.simulation.floor import SUPERVISORS
 from studio.simulation.network import Network
 from studio.simulation.server import Server
@@ -107,6 +107,8 @@ class Pit:
         running = state.round is not None and state.round.running
         if state.fault is not None and state.fault.held:
             return "release_held", {}
+        if state.fault is not None and state.fault.keyed is not None and cards is not None:
+            return self._answer_key(cards)
         if state.stopped or state.pit_called:
             return "resume", {}
         useless = state.verification_failed or (state.shoe is not None and state.shoe.in_shoe < 14)
@@ -115,6 +117,17 @@ class Pit:
         if state.locked is not None:
             return "unlock", {}
         return None
+
+    def _answer_key(self, cards: Cards) -> tuple[str, dict[str, Json]] | None:
+        """Key in what the latest picture shows; without one, or now and then, reject."""
+        newest = self._network.ask(self._picture).value or 0
+        if not newest or self._chance.one_in(6):
+            return "drop_key", {}
+        return "confirm_key", {"digits": self._dealer.key_of(cards), "picture": newest}
+
+    def _picture(self, to: Server) -> int:
+        with to.units.read() as unit:
+            return unit.pictures.newest().get(self.table, 0)
 
     def _whim(self, state: TableState) -> tuple[str, dict[str, Json]] | None:
         chance = self._chance

@@ -10,6 +10,7 @@ from studio.services.devices import DeviceService
 from studio.services.links import LinkWatch
 from studio.services.live import Live, LiveTables
 from studio.services.ports import Publisher, UnitOfWork
+from studio.services.reading import CardReading
 from studio.services.retry import TryAgainError
 from studio.services.setup import TableSetup
 from studio.services.tables import TableService
@@ -124,10 +125,13 @@ class Server:
             units=units,
             tables=tables(setups, games),
             publisher=bus,
+            reading=CardReading(self._chance),
             holder=self.name,
         )
         self.links = LinkWatch(runner=self.tables, clock=self._clock)
-        self.devices = DeviceService(runner=self.tables, links=self.links, randomness=self._chance)
+        self.devices = DeviceService(
+            runner=self.tables, links=self.links, reading=self.tables.reading
+        )
         self.clockwork = Clockwork(runner=self.tables, links=self.links)
         self.cash = CashService(units=units, publisher=bus)
         self.wagers = WagerService(units=units, setups=setups, games=games, publisher=bus)

@@ -203,7 +203,7 @@ class Watch:
         sealed = self._sealed[stored.table]
         if stored.kind in {"ShoeLoaded", "VerificationStarted"}:
             sealed.clear()
-        if stored.sealed is not None and stored.kind != "CardVerified":
+        if stored.sealed is not None and stored.kind not in {"CardVerified", "CardKeyed"}:
             sealed[int(stored.sealed["serial"])] = str(stored.sealed["nonce"])
         for card in stored.body.get("cards", []):
             sealed.pop(card["serial"], None)
@@ -255,8 +255,8 @@ class Watch:
             sealed = self._sealed.get(table) if isinstance(table, str) else None
             if not sealed:
                 continue
-            text = canonical(_unclaimed(message))
-            words = frozenset(_WORD.findall(text))
+            text = canonical(message)
+            words = frozenset(_WORD.findall(text)) - _claimed(message)
             serials = frozenset(_values(message, "serial")) if '"serial"' in text else frozenset()
             for serial, nonce in sealed.items():
                 if nonce in words or _FACES[serial] in words or serial in serials:
@@ -281,15 +281,14 @@ _ENDS = frozenset({"RoundSettled", "RoundVoided", "RoundCorrected"})
 _FACES = {serial: ALL_CARDS[number - 1].code for serial, number in MANIFEST.items()}
 
 
-def _unclaimed(message: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return a message without the faces that a supervisor claims of a round that lies open.
+def _claimed(message: Mapping[str, Json]) -> frozenset[str]:
+    """Return the faces that a supervisor claims of a round that lies open.
 
     A person who names a face by chance has seen nothing.
     """
     body = message.get("body")
-    if not isinstance(body, Mapping) or "faces" not in body:
-        return message
-    return {**message, "body": {key: value for key, value in body.items() if key != "faces"}}
+    faces = body.get("faces", ()) if isinstance(body, Mapping) else ()
+    return frozenset(face["card"] for face in faces)
 
 
 def _values(value: Json, key: str) -> Iterator[Json]:

@@ -24,6 +24,7 @@ from studio.domain.events import (
     BurnConfirmed,
     CardDrawn,
     CardHeld,
+    CardKeyed,
     CardsRevealed,
     CardVerified,
     CorrectedFace,
@@ -36,6 +37,8 @@ from studio.domain.events import (
     FirstCardTurned,
     HandResult,
     HeldReleased,
+    KeyConfirmed,
+    KeyDropped,
     LinkLost,
     LinkRestored,
     Mark,
@@ -68,17 +71,26 @@ from tests.support.tables import (
     due,
     empty,
     in_play,
+    keyed,
     loaded,
     revealing,
     see_foreign,
     settled,
     shuffled,
+    unread,
 )
 
 SEALED = SealedCard(card="9S", serial=9, nonce="ab" * 32)
 OPENED = OpenCard(position="P1", index=0, card="4H", serial=17, nonce="cd" * 32)
 CARD = CardDrawn(scope="T1-1-1", position="burn", index=0, commitment="0" * 64, sealed=SEALED)
 HELD = CardHeld(fault="unneeded_card", scope="T1-1", commitment="1" * 64, sealed=SEALED)
+KEYED = CardKeyed(position="burn", index=0, by="Sato", sealed=SEALED)
+CONFIRMED = KeyConfirmed(
+    position="burn", index=0, dealer="Sato", by="Mori", reason="破れ", picture=7
+)
+DROPPED = KeyDropped(
+    position="burn", index=0, why="differs", dealer="Sato", by="Mori", reason="why", picture=7
+)
 LOADED = ShoeLoaded(
     game="pok_deng",
     deck_set=2,
@@ -279,6 +291,14 @@ EVOLVED: list[tuple[Callable[[], MemoryTable], Event, Look, object]] = [
         ("read_failed", 2, False),
     ),
     (
+        unread,
+        KEYED,
+        lambda s: s.fault.keyed and (s.fault.keyed.by, s.fault.keyed.card),
+        ("Sato", SEALED),
+    ),
+    (keyed, DROPPED, lambda s: (s.fault.keyed, s.fault.key_dropped), (None, "differs")),
+    (keyed, CONFIRMED, lambda s: s.fault, None),
+    (
         betting,
         HELD,
         lambda s: s.fault and (s.fault.code, s.fault.held),
@@ -339,7 +359,7 @@ def test_every_event_has_a_row():
     assert {type(event).__name__ for _, event, _, _ in EVOLVED} == set(EVENT_KINDS)
 
 
-@pytest.mark.parametrize("event", [CARD, HELD], ids=["drawn", "held"])
+@pytest.mark.parametrize("event", [CARD, HELD, KEYED], ids=["drawn", "held", "keyed"])
 def test_a_sealed_card_stands_neither_in_the_body_nor_in_the_text_of_its_event(event):
     for text in (canonical(to_body(event)), repr(event), str(event)):
         assert SEALED.nonce not in text

@@ -17,6 +17,7 @@ from tests.support.floor import (
     PIT,
     PLAYER,
     Floor,
+    code_of,
 )
 from tests.support.source import codes_raised
 
@@ -28,6 +29,8 @@ ARGUMENTS = {
     "round_id": "T1-1-1",
     "version": 1,
     "cards": {},
+    "digits": code_of(5),
+    "picture": 1,
 }
 
 
