@@ -6,7 +6,7 @@ import { formatAge, formatTime } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { makeDrawer } from "./drawer.js";
 import { $, h, icon, setShown, setText } from "./dom.js";
-import { errorText } from "./errors.js";
+import { errorText, readable } from "./errors.js";
 import { either, language, reasonWords, t, tn } from "./i18n.js";
 import { Live } from "./live.js";
 import { formatMoney } from "./money.js";
@@ -109,7 +109,7 @@ function alarmRow(alarm) {
 }
 
 function alarmWords(alarm) {
-  const what = either(`alarm.${alarm.code}`, "alarm.other", { code: alarm.code, ...alarm.details, ...(alarm.details.reason ? { reason: reasonWords(alarm.details.reason) } : {}) });
+  const what = either(`alarm.${alarm.code}`, "alarm.other", { code: alarm.code, ...readable(alarm.details), ...(alarm.details.reason ? { reason: reasonWords(alarm.details.reason) } : {}) });
   const action = either(`alarm.${alarm.code}_do`, "alarm.other_do");
   return { what: what.replace(/\{\w+\}/g, "?"), action };
 }

@@ -18,7 +18,7 @@ from studio.domain.events import (
 )
 from studio.domain.game import Json
 from studio.domain.table import STUDIO, TableState
-from studio.services.ports import UnitOfWork
+from studio.services.ports import Actor, UnitOfWork
 from studio.services.records import AlarmRow
 
 ACT_NOW, ACT_SOON = 1, 2
@@ -42,6 +42,38 @@ AUDIT_FAULT = "audit_fault"
 DEVICE_ALARMS = SCANNER_ALARMS | {AUDIT_FAULT}
 """Alarms that a device, or the studio about itself, has raised: no round is opened over one that
 nobody has looked at. Source: PROCEDURES, incident 6 (warnings ignored for 46 rounds)."""
+
+
+DEALER_NOT_QUALIFIED = "dealer_not_qualified"
+
+
+def warn_of_dealer(uow: UnitOfWork, dealer: Actor, *, table: str, game: str) -> bool:
+    """Raise the alarm that somebody without the qualification tried to open a table.
+
+    It names the dealer in its code too: one at a time for each dealer and table, and so many
+    tries are one alarm. It ends when a supervisor takes it. Source: PROCEDURES, incident 4.
+
+    Returns:
+        False when it is raised already.
+    """
+    code = f"{DEALER_NOT_QUALIFIED}:{dealer.id}"
+    uow.events.lock(table)
+    if any((row.table, row.code) == (table, code) for row in uow.alarms.open()):
+        return False
+    uow.alarms.raise_alarm(
+        priority=ACT_SOON,
+        code=code,
+        table=table,
+        round_id=None,
+        at_ms=uow.now_ms(),
+        details={"name": dealer.name, "game": game},
+    )
+    return True
+
+
+def plain_code(row: AlarmRow) -> str:
+    """Return an alarm's code without whom it is about."""
+    return row.code.partition(":")[0]
 
 
 def need_seen_alarms(uow: UnitOfWork, *, table: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from studio.domain.errors import StudioError
-from studio.domain.event_json import from_body
+from studio.domain.event_bodies import from_body
 from studio.domain.events import (
     BettingClosed,
     RoundCorrected,

@@ -19,7 +19,7 @@ from studio.domain.correcting import (
     with_faces,
 )
 from studio.domain.errors import InvariantError, MalformedError, RefusedError
-from studio.domain.event_json import from_body
+from studio.domain.event_bodies import from_body
 from studio.domain.events import BurnConfirmed, CardDrawn, CorrectedFace, RoundCorrected, SealedCard
 from studio.domain.game import AnyGame, GameConfig, Json
 from studio.domain.round import Phase

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from studio.domain.errors import InvariantError, MalformedError
-from studio.domain.event_json import from_body, to_body
+from studio.domain.event_bodies import from_body, to_body
 from studio.domain.events import Event, SealedCard
 from studio.domain.game import AnyGame, Json
 from studio.domain.log import event_hash

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from studio.domain.correcting import resettle, with_faces
 from studio.domain.errors import RefusedError, StudioError
-from studio.domain.event_json import from_body
+from studio.domain.event_bodies import from_body
 from studio.domain.events import RoundCorrected, RoundSettled
 from studio.domain.game import AnyGame
 from studio.domain.round import marks_and_hands

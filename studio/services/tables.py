@@ -4,11 +4,18 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from studio.domain.commands import Command
-from studio.domain.errors import InvariantError, MalformedError
+from studio.domain.errors import InvariantError, MalformedError, RefusedError
 from studio.domain.events import RoundCorrected
 from studio.domain.game import Json
 from studio.domain.view import corrected_view
-from studio.services.alarms import CARD_ALARMS, DEVICE_ALARMS, explained
+from studio.services.alarms import (
+    CARD_ALARMS,
+    DEALER_NOT_QUALIFIED,
+    DEVICE_ALARMS,
+    explained,
+    plain_code,
+    warn_of_dealer,
+)
 from studio.services.correcting import correction, preview_json, work_out
 from studio.services.evidence import event_json
 from studio.services.keying import unread_since
@@ -80,8 +87,24 @@ class TableService(TableRunner):
             self.run(table, build, also=also)
         except _AnsweredError as answered:
             return dict(answered.answer)
+        except RefusedError as refusal:
+            if refusal.code == DEALER_NOT_QUALIFIED:
+                self._warn_of(actor, table, game=str(refusal.details["game"]))
+            raise
         self.tick(table)
         return answer
+
+    def _warn_of(self, dealer: Actor, table: str, *, game: str) -> None:
+        """Tell the pit of a dealer who was refused: in a transaction of its own."""
+
+        def work() -> bool:
+            with self.units.write() as uow:
+                raised = warn_of_dealer(uow, dealer, table=table, game=game)
+                uow.commit()
+            return raised
+
+        if again(work):
+            self.publisher.pit({"kind": "alarm", "table": table})
 
     def snapshot(self, table: str) -> dict[str, Json]:
         """Return position, view, bets and limits of a table."""
@@ -212,11 +235,14 @@ class TableService(TableRunner):
                 raise MalformedError(
                     "reason_missing", "Say what you have found; it goes into the audit trail."
                 )
+            if plain_code(row) == DEALER_NOT_QUALIFIED:
+                # What it tells of is over: the dealer was refused.
+                uow.alarms.clear(table=row.table, codes={row.code}, at_ms=now_ms)
             uow.trail.write(
                 at_ms=now_ms,
                 actor=actor,
                 action="acknowledge_alarm",
-                subject=f"{row.table} {row.code}",
+                subject=f"{row.table} {plain_code(row)}",
                 reason=reason,
                 before={"acknowledged_by": None},
                 after={"acknowledged_by": actor.name},
@@ -306,7 +332,7 @@ def _alarm(
     return {
         "id": row.id,
         "priority": row.priority,
-        "code": row.code,
+        "code": plain_code(row),
         "table": row.table,
         "round_id": row.round_id,
         "raised_ms": row.raised_ms,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from studio.domain.cards import ALL_CARDS
-from studio.domain.event_json import from_body
+from studio.domain.event_bodies import from_body
 from studio.domain.events import RoundCorrected, RoundSettled, RoundVoided
 from studio.domain.game import Json
 from studio.domain.log import canonical, event_hash

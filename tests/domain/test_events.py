@@ -16,7 +16,7 @@ from studio.domain.commands import (
     TurnCutCard,
 )
 from studio.domain.errors import InvariantError
-from studio.domain.event_json import from_body, to_body
+from studio.domain.event_bodies import from_body, to_body
 from studio.domain.events import (
     EVENT_KINDS,
     BetResult,

@@ -1,7 +1,7 @@
 """No card is anywhere before its reveal: not on a page, in an answer, a message, a log, a figure.
 
-A real round with a failed read, a keyed card and a doubled one, in which the test knows every card because it
-deals them. At each step it fetches everything that anybody may fetch.
+A real round with a failed read, a keyed card and a doubled one, in which the test knows every
+card because it deals them. At each step it fetches everything that anybody may fetch.
 """
 
 import json

@@ -84,8 +84,14 @@ def test_incident_4_a_dealer_without_the_qualification_opens_nothing(both):
     with both.units.write() as unit:
         unit.connection.exec_driver_sql("DELETE FROM qualification")
         unit.commit()
-    assert refused(both.command, "take_seat") == "dealer_not_qualified"
+    for _ in range(3):
+        assert refused(both.command, "take_seat") == "dealer_not_qualified"
     assert both.state().dealer is None
+    (alarm,) = both.tables.pit(both.links)["alarms"]
+    assert (alarm["code"], alarm["table"], alarm["priority"]) == ("dealer_not_qualified", "T1", 2)
+    assert alarm["details"] == {"name": "Sato", "game": "pok_deng"}
+    both.tables.acknowledge(PIT, alarm["id"])
+    assert both.alarms() == []
 
 
 def test_incident_5_without_video_no_new_round_and_settled_ones_stand(both):

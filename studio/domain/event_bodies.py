@@ -1,4 +1,4 @@
-"""The JSON form of the log's events: the public body apart from the sealed part."""
+"""The JSON form of the events: what is stored, hashed and published, and the way back."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -33,7 +33,8 @@ def from_body(kind: str, body: Mapping[str, Json], sealed: SealedCard | None) ->
         values = {
             field.name: _typed(hints[field.name], body[field.name])
             for field in dataclasses.fields(event_type)
-            if field.name != "sealed"
+            # A field that came later has a default, and older lines are without it.
+            if field.name in body or (field.default is dataclasses.MISSING)
         }
     except (KeyError, TypeError) as error:
         raise InvariantError("event_body", f"The body of a {kind} can't be read.") from error
