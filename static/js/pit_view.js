@@ -36,7 +36,7 @@ export function allowed(view) {
   const running = view.round !== null && !["settled", "void", "idle"].includes(view.phase);
   return {
     void_round: running,
-    confirm_key: view.fault?.key === "waiting",
+    confirm_key: view.fault?.key === "waiting" && !view.stopped,
     release_held: Boolean(view.fault?.held),
     resume: view.stopped || view.pit_called,
     free_seat: view.dealer !== null,

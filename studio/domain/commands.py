@@ -211,10 +211,14 @@ class CorrectRound:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseHeld:
-    """The supervisor resolves a held card and lets the table go on."""
+    """The supervisor resolves a held card and lets the table go on.
+
+    `choice`: which way of `studio.domain.procedures` that is, when one was named.
+    """
 
     by: str
     reason: str
+    choice: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,10 +237,11 @@ class Stop:
 
 @dataclass(frozen=True, kw_only=True)
 class Resume:
-    """The supervisor lets the table go on."""
+    """The supervisor lets the table go on; `choice` as in `ReleaseHeld`."""
 
     by: str
     reason: str
+    choice: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

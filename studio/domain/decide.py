@@ -152,7 +152,7 @@ def decide(  # noqa: C901  one arm per command
             need_reason(command.reason)
             if not state.stopped and not state.pit_called:
                 raise RefusedError("not_stopped", "The table is not stopped.")
-            return (DealingResumed(by=command.by, reason=command.reason),)
+            return (DealingResumed(by=command.by, reason=command.reason, choice=command.choice),)
         case MarkLink():
             return _mark_link(state, command)
         case CloseShoe():
@@ -483,4 +483,6 @@ def _release_held(state: TableState, command: ReleaseHeld) -> tuple[Event, ...]:
     need_reason(command.reason)
     if state.fault is None or not state.fault.held:
         raise RefusedError("no_card_held", "No card is held at this table.")
-    return (HeldReleased(action="continue", by=command.by, reason=command.reason),)
+    return (
+        HeldReleased(action=command.choice or "continue", by=command.by, reason=command.reason),
+    )

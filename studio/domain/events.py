@@ -348,6 +348,7 @@ class HeldReleased(_Event):
     """The supervisor resolved a held card; one that came out of the shoe counts as burnt."""
 
     action: str
+    """The way of `studio.domain.procedures` that was taken, or `continue`."""
     by: str
     reason: str
 
@@ -376,6 +377,8 @@ class DealingResumed(_Event):
 
     by: str
     reason: str
+    choice: str | None = None
+    """The way of `studio.domain.procedures` that was taken, when one was named."""
 
 
 @dataclass(frozen=True, kw_only=True)

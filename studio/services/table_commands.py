@@ -38,6 +38,7 @@ from studio.domain.events import CorrectedFace
 from studio.domain.game import Json
 from studio.domain.log import canonical
 from studio.services.alarms import need_seen_alarms
+from studio.services.choices import named, need_offered
 from studio.services.correcting import Wanted
 from studio.services.disabling import OPENING_COMMANDS, need_enabled
 from studio.services.keying import confirm_key, drop_key, key_card, key_facts
@@ -84,6 +85,10 @@ class _Call:
                 f"{key}_too_long", f"{key} may have {REASON_LENGTH_MAX} letters.", key=key
             )
         return value.strip()
+
+    @property
+    def choice(self) -> str | None:
+        return named(self.body).get("choice")
 
     def wanted(self, *, void: bool) -> Wanted:
         return wanted_correction(
@@ -151,7 +156,7 @@ def builder(
     if not isinstance(name, str) or name not in COMMANDS:
         known = ", ".join(sorted(COMMANDS))
         raise MalformedError("unknown_command", f"The command must be one of: {known}.")
-    spec = COMMANDS[name]
+    spec, told = COMMANDS[name], named(body)
     if actor.role not in spec.roles:
         raise RefusedError("role_forbids", f"Your role may not {name.replace('_', ' ')}.")
     call = _Call(service=service, actor=actor, table=table, body=body)
@@ -163,10 +168,11 @@ def builder(
             if dealer is None or dealer.id != actor.id:
                 raise RefusedError("not_your_table", "Take the table first.")
         _need_may_open(job, spec, actor=actor, name=name)
+        need_offered(job.state, told, command=name)
         return make(job)
 
     def trail(job: Job, after: Live) -> None:
-        _write_trail(job, after, actor=actor, name=name, reason=str(body.get("reason", "")))
+        _write_trail(job, after, actor=actor, name=name, body=body)
 
     return Prepared(id=_command_id(body), build=build, trail=trail)
 
@@ -189,7 +195,9 @@ def _command_id(body: Mapping[str, Json]) -> str:
         raise MalformedError("command_id", "A command needs an id: a UUID of its own.") from None
 
 
-def _write_trail(job: Job, after: Live, *, actor: Actor, name: str, reason: str) -> None:
+def _write_trail(
+    job: Job, after: Live, *, actor: Actor, name: str, body: Mapping[str, Json]
+) -> None:
     """Write an intervention's line; what a dealer does stands in the log alone."""
     if actor.role is Role.DEALER:
         return
@@ -201,9 +209,9 @@ def _write_trail(job: Job, after: Live, *, actor: Actor, name: str, reason: str)
         actor=actor,
         action=name,
         subject=job.state.round.id if job.state.round else job.state.table,
-        reason=reason,
+        reason=str(body.get("reason", "")),
         before=_facts(job.live),
-        after={**_facts(after), **key_facts(job.live, after)},
+        after={**_facts(after), **key_facts(job.live, after), **named(body)},
     )
 
 
@@ -373,12 +381,12 @@ def _correct(call: _Call, *, void: bool) -> Build:
 
 def _release_held(call: _Call) -> Build:
     reason = call.text("reason")
-    return lambda _: ReleaseHeld(by=call.actor.name, reason=reason)
+    return lambda _: ReleaseHeld(by=call.actor.name, reason=reason, choice=call.choice)
 
 
 def _resume(call: _Call) -> Build:
     reason = call.text("reason")
-    return lambda _: Resume(by=call.actor.name, reason=reason)
+    return lambda _: Resume(by=call.actor.name, reason=reason, choice=call.choice)
 
 
 def _free_seat(call: _Call) -> Build:

@@ -16,6 +16,7 @@ from studio.services.alarms import (
     plain_code,
     warn_of_dealer,
 )
+from studio.services.choices import choices_json
 from studio.services.correcting import correction, preview_json, work_out
 from studio.services.evidence import event_json
 from studio.services.keying import unread_since
@@ -215,6 +216,16 @@ class TableService(TableRunner):
                 ],
                 "now_ms": uow.now_ms(),
             }
+
+    def choices(self, table: str) -> dict[str, Json]:
+        """Return what a supervisor may do about each trouble, with what it does to money.
+
+        Raises:
+            MalformedError: `unknown_table`.
+        """
+        with self.units.read() as uow:
+            state = self.tables.caught_up(uow, table).state
+            return choices_json(state, uow.wagers.standing(state.round.id if state.round else ""))
 
     def acknowledge(self, actor: Actor, alarm_id: int, *, reason: str = "") -> dict[str, Json]:
         """Note that a supervisor takes an alarm; that of a device takes a reason.

@@ -11,6 +11,7 @@ from fractions import Fraction
 from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.money import payout_minor
 from studio.domain.round import Phase
+from studio.services.choice_ports import OpenBook
 from studio.services.correction_ports import BookCorrected, PayoutChange
 from studio.services.play_ports import Filled, PlayKind, PlayMoved
 from studio.services.ports import (
@@ -276,6 +277,15 @@ class MemoryWagers(Wagers):
             if mine and (before_round_ms is None or row.opened_ms < before_round_ms):
                 found.append((row, mine))
         return found[:limit_rounds]
+
+    def standing(self, round_id: str) -> OpenBook:
+        """See the port."""
+        found = self._disk.standing(round_id)
+        return OpenBook(
+            count=len(found),
+            players=len({wager.player_id for wager in found}),
+            held_minor=sum(wager.hold_minor for wager in found),
+        )
 
     def totals(self, round_id: str) -> Mapping[str, tuple[int, int]]:
         """See the port."""

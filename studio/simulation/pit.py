@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from studio.domain.cards import ALL_CARDS
 from studio.domain.game import Json
+from studio.domain.procedures import choices, seen
 from studio.domain.round import Phase
 from studio.domain.table import Stage, TableState
 from studio.services.ports import Actor, RoundRow
@@ -102,15 +103,27 @@ class Pit:
             for at, card in ((first, second), (second, first))
         }
 
+    def _named(self, state: TableState, command: str) -> dict[str, Json]:
+        """Name the situation that the log shows and a choice of it; at times one that is shut."""
+        situation = seen(state)
+        if situation is None or self._chance.one_in(3):
+            return {}
+        ways = [one for one in choices(state, situation) if one.command == command]
+        if not ways:
+            return {}
+        self._network.ask(lambda to: to.tables.choices(self.table))
+        way = self._chance.choice(ways).way
+        return {"situation": situation.value, "choice": way.value}
+
     def _wanted(self, state: TableState) -> tuple[str, dict[str, Json]] | None:
         cards = self._dealer.cards
         running = state.round is not None and state.round.running
         if state.fault is not None and state.fault.held:
-            return "release_held", {}
+            return "release_held", self._named(state, "release_held")
         if state.fault is not None and state.fault.keyed is not None and cards is not None:
             return self._answer_key(cards)
         if state.stopped or state.pit_called:
-            return "resume", {}
+            return "resume", self._named(state, "resume")
         useless = state.verification_failed or (state.shoe is not None and state.shoe.in_shoe < 14)
         if useless and not running and state.stage is not Stage.NO_SHOE and cards is not None:
             return "close_shoe", {"cards_left": cards.left}

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from sqlalchemy import Connection
 
+from studio.services.choice_ports import OpenBook
 from studio.services.correction_ports import BookCorrected, PayoutChange
 from studio.services.ports import (
     BookSettled,
@@ -96,6 +97,10 @@ class SqlWagers(Wagers):
             limit_rounds=limit_rounds,
             before_round_ms=before_round_ms,
         )
+
+    def standing(self, round_id: str) -> OpenBook:
+        """See the port."""
+        return book.standing(self._connection, round_id)
 
     def totals(self, round_id: str) -> Mapping[str, tuple[int, int]]:
         """See the port."""

@@ -318,6 +318,12 @@ EVOLVED: list[tuple[Callable[[], MemoryTable], Event, Look, object]] = [
         lambda s: (s.stopped, s.pit_called),
         (False, False),
     ),
+    (
+        stopped,
+        DealingResumed(by="Mori", reason="why", choice="re_lay"),
+        lambda s: s.stopped,
+        False,
+    ),
     (betting, LinkLost(link="video"), lambda s: s.links_lost, frozenset({"video"})),
     (dealt, LinkLost(link="video"), lambda s: s.round.interrupted, True),
     (link_lost, LinkRestored(link="video"), lambda s: s.links_lost, frozenset()),
@@ -444,6 +450,11 @@ def test_a_card_held_in_a_log_of_the_first_release_is_held_and_released(fault):
     table.do(ReleaseHeld(by="Mori", reason="set aside"))
     assert table.state.fault is None
     assert table.state.shoe.burnt == before.burnt + (sealed is not None)
+
+
+def test_a_table_that_went_on_in_a_log_of_the_first_release_names_no_choice():
+    event = from_body("DealingResumed", {"by": "Mori", "reason": "why"}, None)
+    assert event == DealingResumed(by="Mori", reason="why", choice=None)
 
 
 def test_a_failed_read_in_a_log_of_the_first_release_keeps_its_reason():

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from studio.domain.errors import StudioError
+from studio.services.choice_ports import OpenBook
 from studio.services.correction_ports import BookCorrected, PayoutChange
 from studio.services.ports import Balance, BookSettled, Cashed, ClosedBook, Placed, WagerRequest
 from studio.simulation.book import MemoryLedger, MemoryWagers
@@ -78,6 +79,11 @@ class TwinWagers(MemoryWagers):
         return both(
             lambda: dict(self._first.payout_changes(round_id, version=version)),
             lambda: dict(self._sql.wagers.payout_changes(round_id, version=version)),
+        )
+
+    def standing(self, round_id: str) -> OpenBook:
+        return both(
+            lambda: self._first.standing(round_id), lambda: self._sql.wagers.standing(round_id)
         )
 
     def of_round(self, round_id: str, *, player_id: int | None = None) -> Sequence[object]:
