@@ -49,6 +49,7 @@ from studio.services.play_money import PlayMoney
 from studio.services.ports import Actor, Publisher, Role, StoredEvent
 from studio.services.proposing import Corrections
 from studio.services.purse import smallest_bet_minor
+from studio.services.reading import CardReading
 from studio.services.replay import GameReplay
 from studio.services.reports import ReportService
 from studio.services.retention import RetentionService
@@ -123,6 +124,7 @@ def make_studio(settings: Settings, publisher: Publisher) -> Studio:
         tables=live,
         publisher=publisher,
         corrections=Corrections(live, settings.corrections.policy),
+        reading=CardReading(randomness),
         on_settled=play.settled if play else None,
     )
     links = LinkWatch(runner=tables, clock=clock)
@@ -135,7 +137,7 @@ def make_studio(settings: Settings, publisher: Publisher) -> Studio:
         tables=tables,
         links=links,
         clockwork=Clockwork(runner=tables, links=links),
-        devices=DeviceService(runner=tables, links=links, randomness=randomness),
+        devices=DeviceService(runner=tables, links=links, reading=tables.reading),
         wagers=WagerService(
             units=units,
             setups=setups,

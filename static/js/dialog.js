@@ -5,14 +5,16 @@ import { t } from "./i18n.js";
 
 /**
  * Ask for a confirmation, with fields if any. Resolves to the field values, or null.
- * fields: [{name, label, type, value, min, max, options, required, hint, rows}]; body stands above
- * them, foot below.
+ * fields: [{name, label, type, value, min, max, options, required, hint, rows}], or a field that
+ * is made already: {name, element, read}; body stands above them, foot below. `other` is one more
+ * way out, {text, testid}: it resolves to {other: true}, whatever the fields hold.
  */
-export function confirmDialog({ title, body = [], fields = [], foot = [], confirm, danger = false, focusField = false, testid = "dialog" }) {
+export function confirmDialog({ title, body = [], fields = [], foot = [], confirm, other = null, wide = false, danger = false, focusField = false, testid = "dialog" }) {
   return new Promise((resolve) => {
-    const inputs = fields.map(makeField);
+    const inputs = fields.map((field) => (field.element ? field : makeField(field)));
     const cancel = h("button", { type: "button", class: "button", text: t("common.cancel"), "data-testid": `${testid}-cancel` });
     const act = h("button", { type: "submit", class: `button ${danger ? "danger" : "primary"}`, text: confirm, "data-testid": `${testid}-confirm` });
+    const third = other && h("button", { type: "button", class: "button danger", text: other.text, "data-testid": other.testid, onclick: () => end({ other: true }) });
     const form = h(
       "form",
       { class: "dialog-body", method: "dialog", novalidate: false },
@@ -20,9 +22,9 @@ export function confirmDialog({ title, body = [], fields = [], foot = [], confir
       ...body,
       ...inputs.map((input) => input.element),
       ...foot,
-      h("div", { class: "dialog-actions" }, cancel, act),
+      h("div", { class: "dialog-actions" }, cancel, third, act),
     );
-    const dialog = h("dialog", { class: "dialog", "aria-labelledby": "dialog-title", "data-testid": testid }, form);
+    const dialog = h("dialog", { class: wide ? "dialog picture-dialog" : "dialog", "aria-labelledby": "dialog-title", "data-testid": testid }, form);
     const end = (answer) => {
       dialog.remove();
       resolve(answer);

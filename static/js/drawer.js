@@ -9,6 +9,7 @@ import { confirmDialog } from "./dialog.js";
 import { $, h, icon, setText } from "./dom.js";
 import { errorText } from "./errors.js";
 import { handWords } from "./felt.js";
+import { answerKey, entriesDiffer } from "./key_answer.js";
 import { either, has, language, reasonWords, t, tn } from "./i18n.js";
 import { formatMoney } from "./money.js";
 import { announce, notify } from "./page.js";
@@ -20,14 +21,15 @@ import { makeRounds } from "./rounds_list.js";
 import { pairs, voidPreview, wagersTable } from "./roundview.js";
 import { scanRows } from "./scan_view.js";
 
-const ACTIONS = ["void_round", "release_held", "resume", "free_seat", "lock", "unlock", "close_shoe"];
+const ACTIONS = ["confirm_key", "void_round", "release_held", "resume", "free_seat", "lock", "unlock", "close_shoe"];
 const PREVIEW_ROWS = 200;
 
 const testId = (name) => (name === "void_round" ? "void" : name.replaceAll("_", "-"));
 const reasonField = () => ({ name: "reason", label: t("common.reason"), type: "textarea", hint: t("action.reason_hint") });
 
 /** Ask for what an action needs; resolves to the command's values, or null. */
-async function question(name, { view, currency }) {
+async function question(name, { table, view, currency, picture }) {
+  if (name === "confirm_key") return answerKey({ table, picture, reason: reasonField() });
   const common = { testid: `${name}-dialog`, title: t(`action.${name}_title`), confirm: t(`action.${name}`), fields: [reasonField()] };
   if (name === "void_round") {
     const { wagers } = await get(`/api/rounds/${view.round.id}/wagers`);
@@ -64,14 +66,16 @@ export function actionButtons({ view, fresh, run, busy }) {
 }
 
 /** Ask and carry out an action; `say` shows the outcome. */
-export async function perform(name, { table, view, currency, say }) {
+export async function perform(name, { table, view, currency, picture, say }) {
   try {
-    const values = await question(name, { view, currency });
-    if (values === null) return false;
+    const answer = await question(name, { table, view, currency, picture });
+    if (answer === null) return false;
+    const { command = name, ...values } = answer;
     say("info", t("action.sending"));
     const onUnknown = () => say("warn", t("action.waiting"));
-    await postUntilAnswered(`/api/tables/${table}/commands`, { id: newId(), command: name, ...values }, { onUnknown });
-    say("ok", t(`action.${name}_done`));
+    await postUntilAnswered(`/api/tables/${table}/commands`, { id: newId(), command, ...values }, { onUnknown });
+    if (command === "confirm_key" && (await entriesDiffer(table))) say("warn", t("key.differs"));
+    else say("ok", t(`action.${command}_done`));
     return true;
   } catch (error) {
     say("bad", errorText(error, currency));
@@ -153,7 +157,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
   async function run(name) {
     if (busy || !shown) return;
     busy = true;
-    await perform(name, { table: shown.item.table, view: shown.view, currency: currency(), say });
+    await perform(name, { table: shown.item.table, picture: shown.item.read_picture, view: shown.view, currency: currency(), say });
     busy = false;
     wagersKey = "";
     await onDone();
@@ -202,6 +206,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
 
   return {
     say,
+    run,
     update(item, view, about) {
       if (shown && shown.item.table !== item.table) {
         message.hidden = true;

@@ -26,9 +26,17 @@ export async function openPicture({ id, table }, { say }) {
   }
 }
 
-function show(picture) {
+/** What a picture shows and when it was taken, for a dialog. */
+export function pictureParts(picture) {
   const about = { table: picture.table, time: formatTime(picture.at_ms), why: whyWords({ t, has }, picture.why) };
   const image = (data, key, extra) => h("img", { class: "picture", src: `data:image/jpeg;base64,${data}`, alt: t(key, about), "data-testid": `picture-${extra}` });
+  return [
+    h("p", { class: "muted", text: t("picture.about", about) }),
+    h("div", { class: "picture-pair" }, image(picture.frame, "picture.frame_alt", "frame"), picture.card ? image(picture.card, "picture.card_alt", "card") : h("p", { class: "muted", text: t("picture.no_card") })),
+  ];
+}
+
+function show(picture) {
   const close = h("button", { type: "submit", class: "button primary", text: t("common.close"), "data-testid": "picture-close" });
   const dialog = h(
     "dialog",
@@ -36,9 +44,8 @@ function show(picture) {
     h(
       "form",
       { class: "dialog-body", method: "dialog" },
-      h("h2", { id: "picture-title", text: t("picture.title", about) }),
-      h("p", { class: "muted", text: t("picture.about", about) }),
-      h("div", { class: "picture-pair" }, image(picture.frame, "picture.frame_alt", "frame"), picture.card ? image(picture.card, "picture.card_alt", "card") : h("p", { class: "muted", text: t("picture.no_card") })),
+      h("h2", { id: "picture-title", text: t("picture.title", picture) }),
+      ...pictureParts(picture),
       h("div", { class: "dialog-actions" }, close),
     ),
   );

@@ -6,7 +6,7 @@ import { formatAge, formatTime } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { makeDrawer } from "./drawer.js";
 import { $, h, icon, setShown, setText } from "./dom.js";
-import { errorText } from "./errors.js";
+import { errorText, readable } from "./errors.js";
 import { either, language, reasonWords, t, tn } from "./i18n.js";
 import { Live } from "./live.js";
 import { formatMoney } from "./money.js";
@@ -102,13 +102,14 @@ function alarmRow(alarm) {
       { class: "cluster" },
       supervisor && !owner ? h("button", { type: "button", class: "button", "data-ack": "", "data-testid": "acknowledge", disabled: !fresh(), text: t("pit.acknowledge"), onclick: () => acknowledge(alarm) }) : null,
       supervisor && alarm.picture ? h("button", { type: "button", class: "button", "data-testid": "alarm-picture", disabled: !fresh(), text: t("picture.button"), onclick: () => openPicture({ id: alarm.picture, table: alarm.table }, { say: complain }) }) : null,
+      supervisor && alarm.code === "card_keyed" ? h("button", { type: "button", class: "button primary", "data-testid": "answer-key", disabled: !fresh(), text: t("action.confirm_key"), onclick: () => answerKey(alarm.table) }) : null,
       h("button", { type: "button", class: "button", "data-open": "", "data-testid": "open", text: t("pit.open", { table: alarm.table }), onclick: () => open(alarm.table) }),
     ),
   );
 }
 
 function alarmWords(alarm) {
-  const what = either(`alarm.${alarm.code}`, "alarm.other", { code: alarm.code, ...alarm.details, ...(alarm.details.reason ? { reason: reasonWords(alarm.details.reason) } : {}) });
+  const what = either(`alarm.${alarm.code}`, "alarm.other", { code: alarm.code, ...readable(alarm.details), ...(alarm.details.reason ? { reason: reasonWords(alarm.details.reason) } : {}) });
   const action = either(`alarm.${alarm.code}_do`, "alarm.other_do");
   return { what: what.replace(/\{\w+\}/g, "?"), action };
 }
@@ -202,6 +203,11 @@ function open(table) {
   history.replaceState(null, "", `?table=${encodeURIComponent(table)}`);
   draw();
   drawer.show();
+}
+
+function answerKey(table) {
+  open(table);
+  drawer.run("confirm_key");
 }
 
 function close() {

@@ -1,7 +1,7 @@
 // What the pit's tiles and alarms say. Pure: no page, no network.
 
 export const FRESH_MS = 5000;
-export const STEPS = new Set(["load_shoe", "verify_cards", "shuffle", "turn_first_card", "burn", "start_round", "burn_one", "deal", "wait_close", "reveal", "settling", "rescan", "held", "stopped", "last_round_done", "locked", "link_lost"]);
+export const STEPS = new Set(["load_shoe", "verify_cards", "shuffle", "turn_first_card", "burn", "start_round", "burn_one", "deal", "wait_close", "reveal", "settling", "rescan", "key_waits", "held", "stopped", "last_round_done", "locked", "link_lost"]);
 
 /** Alarms in working order: not acknowledged before acknowledged, then priority, then oldest. */
 export function sortAlarms(alarms) {
@@ -36,6 +36,7 @@ export function allowed(view) {
   const running = view.round !== null && !["settled", "void", "idle"].includes(view.phase);
   return {
     void_round: running,
+    confirm_key: view.fault?.key === "waiting" && !view.stopped,
     release_held: Boolean(view.fault?.held),
     resume: view.stopped || view.pit_called,
     free_seat: view.dealer !== null,

@@ -35,6 +35,7 @@ export function cardsTable(round, events) {
   const open = new Map(round.reveals.map((one) => [`${one.position}/${one.index}`, one]));
   const drawn = events.filter((event) => event.kind === "CardDrawn");
   const timed = new Map(drawn.map((event) => [`${event.body.position}/${event.body.index}`, event]));
+  const keyed = new Map(events.filter((event) => event.kind === "KeyConfirmed").map(({ body }) => [`${body.position}/${body.index}`, body]));
   const rows = round.commitments.map((card) => {
     const key = `${card.position}/${card.index}`;
     const face = open.get(key);
@@ -43,7 +44,7 @@ export function cardsTable(round, events) {
       "tr",
       {},
       h("th", { scope: "row", text: placeWords(card) }),
-      cell(event ? formatTime(event.at_ms) : null, true),
+      h("td", { class: "number" }, event ? formatTime(event.at_ms) : "–", keyed.has(key) ? h("span", { class: "keyed small muted", text: t("round.keyed", keyed.get(key)) }) : null),
       h("td", {}, face ? cardChip(face.card) : h("span", { class: "muted", text: t("round.sealed") })),
       cell(face ? String(face.serial) : null, true),
       h("td", { class: "code wide-only", title: card.commitment, text: `${card.commitment.slice(0, SHORT)}…` }),

@@ -7,6 +7,7 @@ import { confirmDialog } from "./dialog.js";
 import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
 import { errorText } from "./errors.js";
 import { has, language, otherLanguage, t, tn } from "./i18n.js";
+import { keyField } from "./key_field.js";
 import { guardKeys } from "./keys.js";
 import { Live } from "./live.js";
 import { away, awayWords, backWords } from "./offline_view.js";
@@ -65,7 +66,7 @@ function instruction(now) {
 
 function drawSay(now) {
   const step = instruction(now);
-  main.dataset.tone = ["held", "stopped", "rescan", "locked", "link_lost"].includes(step.code) ? "alert" : "";
+  main.dataset.tone = ["held", "stopped", "rescan", "key_waits", "locked", "link_lost"].includes(step.code) ? "alert" : "";
   setText($("#instruction-step"), stepWords(own, step));
   $("#instruction-other").lang = other.language;
   setText($("#instruction-other-step"), stepWords(other, step));
@@ -245,7 +246,7 @@ async function command(name, values = {}) {
   }
 }
 
-const whole = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)]));
+const whole = (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, name === "digits" ? value : Number(value)]));
 const number = (name, label, more) => ({ name, label, type: "number", min: 0, ...more });
 
 async function runPrimary() {
@@ -284,6 +285,7 @@ const forms = {
     const value = known ? Math.round((least + most) / 2) : "";
     return { title: t("station.form.shuffle"), fields: [number("cut_depth", t("station.form.cut_depth"), { min: least ?? 0, max: most ?? 416, value, hint })] };
   },
+  digits: () => ({ title: t("key.title"), fields: [keyField()] }),
   cards_left: () => ({ title: t("station.form.close_shoe"), fields: [number("cards_left", t("station.form.cards_left"), { max: 9999, hint: t("station.form.cards_left_hint") })] }),
 };
 
@@ -349,7 +351,7 @@ function heard(envelope) {
     const where = body.position === "burn" ? t("station.read_burn") : t("station.read", { position: positionWords(own, body.position), card: body.index + 1 });
     $("#read").replaceChildren(icon("circle-check"), h("span", { text: `${where} ${formatTime(atMs)}` }));
   }
-  if (["ReadFailed", "CardHeld", "LinkLost"].includes(kind)) soundFailed();
+  if (["ReadFailed", "CardHeld", "KeyDropped", "LinkLost"].includes(kind)) soundFailed();
 }
 
 async function keepAwake() {

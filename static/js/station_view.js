@@ -71,6 +71,8 @@ export function faultWords({ t, has }, view) {
     const action = `fault.${fault.code}_do`;
     return { what: t(`fault.${fault.code}`), action: t(has(action) ? action : "fault.held_do") };
   }
+  if (fault.key === "waiting") return { what: t("fault.key_waits"), action: t("fault.key_waits_do") };
+  if (fault.key) return { what: t(`fault.key_${fault.key}`), action: t("fault.key_do") };
   const what = OWN_HEADLINE.has(fault.reason) ? t(`fault.${fault.reason}`) : t("fault.read_failed", { tries: fault.tries });
   const reason = fault.reason ? t(`fault.reason.${fault.reason}`) : "";
   return { what, action: view.pit_called ? `${reason} ${t("fault.pit_comes")}` : reason };
@@ -78,7 +80,7 @@ export function faultWords({ t, has }, view) {
 
 /** True while a card must pass the camera. */
 export function needsCard(view) {
-  return ["deal", "burn", "burn_one", "turn_first_card", "verify_cards", "rescan"].includes(view.instruction.code);
+  return ["deal", "burn", "burn_one", "turn_first_card", "verify_cards", "rescan", "key_waits"].includes(view.instruction.code);
 }
 
 /**
@@ -87,13 +89,13 @@ export function needsCard(view) {
  */
 export function stripCells(view, places) {
   const hands = new Map((view.round?.hands ?? []).map((hand) => [hand.position, hand]));
-  const due = ["deal", "rescan"].includes(view.instruction.code) ? view.instruction : null;
+  const due = ["deal", "rescan", "key_waits"].includes(view.instruction.code) ? view.instruction : null;
   const cells = places.map(({ position, card: number }) => {
     const hand = hands.get(position);
     const card = hand?.cards[number - 1] ?? null;
     const read = Boolean(hand) && number <= hand.count;
     const now = due !== null && due.position === position && due.card === number;
-    return { position, number, card, state: card ? "open" : read ? "read" : now ? due.code === "rescan" ? "fault" : "now" : "none" };
+    return { position, number, card, state: card ? "open" : read ? "read" : now ? (due.code === "deal" ? "now" : "fault") : "none" };
   });
   const reached = view.round && over(view) ? cells.length : cells.findLastIndex((cell) => cell.state !== "none");
   for (const cell of cells.slice(0, Math.max(reached, 0))) if (cell.state === "none") cell.state = "empty";
@@ -142,6 +144,9 @@ export function primaryAction(view, about) {
   const code = view.instruction.code;
   if (["burn", "burn_one"].includes(code)) {
     return about.scan_at === "reveal" ? { command: "burn_done", key: "burn_done" } : null;
+  }
+  if (["rescan", "key_waits"].includes(code) && view.fault.tries >= about.limits?.scan_tries_max) {
+    return { command: "key_card", key: view.fault.key === "waiting" ? "key_again" : "key_card", form: "digits" };
   }
   return PRIMARY[code] ?? null;
 }

@@ -57,6 +57,7 @@ export function sentence(event, next = null) {
   if (kind === "VerificationEnded" && !body.complete) return "told.VerificationEnded_open";
   if (kind === "ReadFailed" && !placeOf(body)) return "told.ReadFailed_plain";
   if (kind === "RoundSettled" && body.version > 1) return "told.RoundSettled_anew";
+  if (kind === "KeyDropped" && body.why === "differs") return "told.KeyDropped_differs";
   if (kind === "RoundCorrected" && body.void) return "told.RoundCorrected_void";
   return `told.${kind}`;
 }

@@ -5,7 +5,7 @@ reads no clock and draws no chance.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -94,6 +94,39 @@ class FailRead:
     reason: str
     tries_max: int
     still: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyCard:
+    """The dealer keys in a card that failed to be read `tries_max` times."""
+
+    seen: SeeCard = field(repr=False)
+    """As if the scanner had read it."""
+    by: str
+    tries_max: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfirmKey:
+    """A supervisor keys in the same card from its picture.
+
+    `picture_seq`: number of the event whose report brought the picture; None: there is no such
+    picture of this table and shoe.
+    """
+
+    seen: SeeCard = field(repr=False)
+    by: str
+    reason: str
+    picture: int
+    picture_seq: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropKey:
+    """A supervisor rejects a keyed card: it is keyed in anew, or read after all."""
+
+    by: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -214,10 +247,14 @@ class DropCorrection:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseHeld:
-    """The supervisor resolves a held card and lets the table go on."""
+    """The supervisor resolves a held card and lets the table go on.
+
+    `choice`: which way of `studio.domain.procedures` that is, when one was named.
+    """
 
     by: str
     reason: str
+    choice: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,10 +273,11 @@ class Stop:
 
 @dataclass(frozen=True, kw_only=True)
 class Resume:
-    """The supervisor lets the table go on."""
+    """The supervisor lets the table go on; `choice` as in `ReleaseHeld`."""
 
     by: str
     reason: str
+    choice: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,6 +323,9 @@ Command: TypeAlias = (
     | ConfirmShuffle
     | SeeCard
     | FailRead
+    | KeyCard
+    | ConfirmKey
+    | DropKey
     | ConfirmBurn
     | TurnCutCard
     | OpenRound

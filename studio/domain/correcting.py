@@ -13,14 +13,8 @@ from typing import TypeAlias
 
 from studio.domain.cards import parse_piece
 from studio.domain.errors import InvariantError, RefusedError
-from studio.domain.events import (
-    BurnConfirmed,
-    CardDrawn,
-    CorrectedFace,
-    HandResult,
-    Mark,
-    RoundCorrected,
-)
+from studio.domain.event_parts import HandResult, Mark
+from studio.domain.events import BurnConfirmed, CardDrawn, CorrectedFace, RoundCorrected
 from studio.domain.game import (
     AnyGame,
     Burn,

@@ -9,6 +9,7 @@ from studio.domain.commands import (
     SeeCard,
 )
 from studio.domain.errors import RefusedError
+from studio.domain.event_parts import Held, OpenCard, SealedCard
 from studio.domain.events import (
     BurnConfirmed,
     CardDrawn,
@@ -18,11 +19,8 @@ from studio.domain.events import (
     DealingStopped,
     Event,
     FirstCardTurned,
-    Held,
-    OpenCard,
     PitCalled,
     ReadFailed,
-    SealedCard,
 )
 from studio.domain.game import (
     AnyGame,
@@ -73,9 +71,9 @@ def _seen(game: AnyGame, state: TableState, command: SeeCard) -> tuple[Event, ..
         return ()
     if state.stage is Stage.VERIFYING:
         return _verify_card(state, command)
-    stranger = _stranger(game, state, shoe, command)
-    if stranger is not None:
-        return (CardHeld(fault=stranger.value, scope=state.shoe_id, commitment=None),)
+    strange = stranger(game, state, shoe, command)
+    if strange is not None:
+        return (CardHeld(fault=strange.value, scope=state.shoe_id, commitment=None),)
     if state.stage is Stage.LOADED:
         return ()  # a card of the deck that is being shuffled: it has not left any shoe
     if serial == shoe.last_serial:
@@ -94,7 +92,7 @@ def _seen(game: AnyGame, state: TableState, command: SeeCard) -> tuple[Event, ..
     return _draw(game, state.round, request, command)
 
 
-def _stranger(game: AnyGame, state: TableState, shoe: Shoe, command: SeeCard) -> Held | None:
+def stranger(game: AnyGame, state: TableState, shoe: Shoe, command: SeeCard) -> Held | None:
     """Return why a card can't have come out of this shoe; None for one that can."""
     assert state.config is not None
     version = CODE_VERSIONS[game.describe(state.config).piece_kind]
@@ -119,7 +117,8 @@ def _takes_card(state: TableState, current: Round, request: Request | None) -> b
     return isinstance(request, Deal)
 
 
-def _seal(command: SeeCard) -> SealedCard:
+def seal(command: SeeCard) -> SealedCard:
+    """Return what is kept apart of a read card."""
     return SealedCard(card=command.code.piece.code, serial=command.code.serial, nonce=command.nonce)
 
 
@@ -135,7 +134,7 @@ def _commit(sealed: SealedCard, *, scope: str, position: str, index: int) -> str
 
 
 def _drawn_event(command: SeeCard, *, scope: str, position: str, index: int) -> CardDrawn:
-    sealed = _seal(command)
+    sealed = seal(command)
     return CardDrawn(
         scope=scope,
         position=position,
@@ -155,7 +154,7 @@ def _verify_card(state: TableState, command: SeeCard) -> tuple[Event, ...]:
         return ()  # the same card again: it still lies there
     if command.code.serial in state.verified:
         return (CardVerified(count=count, problem="doubled"),)
-    return (CardVerified(count=count + 1, problem=None, sealed=_seal(command)),)
+    return (CardVerified(count=count + 1, problem=None, sealed=seal(command)),)
 
 
 def _open_shoe_card(
@@ -173,7 +172,7 @@ def _open_shoe_card(
 
 def _aside(state: TableState, command: SeeCard, *, why: Held) -> tuple[Event, ...]:
     """Hold a card of this shoe: it is out of it and will be burnt when it is released."""
-    sealed = _seal(command)
+    sealed = seal(command)
     scope = state.shoe_id
     held = CardHeld(
         fault=why.value,

@@ -15,12 +15,15 @@ from studio.domain.commands import (
     CloseShoe,
     Command,
     ConfirmBurn,
+    ConfirmKey,
     ConfirmShuffle,
     CorrectRound,
     DropCorrection,
+    DropKey,
     EndVerification,
     FailRead,
     FreeSeat,
+    KeyCard,
     LeaveSeat,
     LoadShoe,
     Lock,
@@ -81,6 +84,7 @@ from studio.domain.guards import (
     need_running_round,
     need_stage,
 )
+from studio.domain.keying import decide_key
 from studio.domain.proposing import approve, correct_round, drop, propose
 from studio.domain.round import Phase, last_burns, marks_and_hands, opening, results
 from studio.domain.table import Stage, TableState
@@ -124,6 +128,8 @@ def decide(  # noqa: C901  one arm per command
             return see_card(game, state, command)
         case FailRead():
             return fail_read(game, state, command)
+        case KeyCard() | ConfirmKey() | DropKey():
+            return decide_key(game, state, command)
         case ConfirmBurn():
             return confirm_burn(game, state)
         case TurnCutCard():
@@ -213,7 +219,7 @@ def _resume(state: TableState, command: Resume) -> tuple[Event, ...]:
     if state.correction is not None and state.correction.of_running:
         # The round would settle while its void waits for approval.
         need_no_correction(state)
-    return (DealingResumed(by=command.by, reason=command.reason),)
+    return (DealingResumed(by=command.by, reason=command.reason, choice=command.choice),)
 
 
 def _mark_link(state: TableState, command: MarkLink) -> tuple[Event, ...]:
@@ -465,4 +471,6 @@ def _release_held(state: TableState, command: ReleaseHeld) -> tuple[Event, ...]:
     need_reason(command.reason)
     if state.fault is None or not state.fault.held:
         raise RefusedError("no_card_held", "No card is held at this table.")
-    return (HeldReleased(action="continue", by=command.by, reason=command.reason),)
+    return (
+        HeldReleased(action=command.choice or "continue", by=command.by, reason=command.reason),
+    )

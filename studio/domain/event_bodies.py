@@ -6,7 +6,8 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from studio.domain.errors import InvariantError
-from studio.domain.events import EVENT_KINDS, Event, SealedCard
+from studio.domain.event_parts import SealedCard
+from studio.domain.events import EVENT_KINDS, Event
 from studio.domain.game import Json
 
 

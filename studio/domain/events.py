@@ -4,89 +4,17 @@ An event's fields are its public body. A card that nobody may see yet travels be
 `sealed`, is stored apart and never published; the body carries only its commitment.
 """
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import TypeAlias, get_args
 
+from studio.domain.event_parts import BetResult, EventBase, HandResult, Mark, OpenCard
 from studio.domain.game import Json
 
 
-@unique
-class Held(StrEnum):
-    """Why a card is held. A log of the first release says `foreign_card` for the first two."""
-
-    OTHER_DECK_SET = "other_deck_set"
-    """Printed for another deck set, or another kind of piece."""
-    UNKNOWN_SERIAL = "unknown_serial"
-    """Of this deck set by its number, but nobody registered it, or not as this face."""
-    DOUBLED_CARD = "doubled_card"
-    """The same physical card has left this shoe before."""
-    EXTRA_COPY = "extra_copy"
-    """Its face has left the shoe as often as the decks hold it."""
-    OUT_OF_TURN = "out_of_turn"
-    """Turned while bets are taken, at a table whose cards lie open."""
-    UNNEEDED_CARD = "unneeded_card"
-    """No card is due."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class SealedCard:
-    """A drawn card before its reveal."""
-
-    card: str
-    serial: int
-    nonce: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpenCard:
-    """A card with everything that proves its commitment."""
-
-    position: str
-    index: int
-    card: str
-    serial: int
-    nonce: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class BetResult:
-    """What one unit on a bet brought; `net` is a fraction as text, e.g. `-2` or `19/20`."""
-
-    bet: str
-    net: str
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mark:
-    """A road mark."""
-
-    position: str
-    result: str
-    rings: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class HandResult:
-    """What an open hand is worth."""
-
-    position: str
-    points: str
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Event:
-    """Base of the events: the sealed part, absent for most."""
-
-    sealed: SealedCard | None = dataclasses.field(default=None, repr=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class DealerSeated(_Event):
+class DealerSeated(EventBase):
     """A dealer took the table."""
 
     dealer_id: int
@@ -94,7 +22,7 @@ class DealerSeated(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DealerLeft(_Event):
+class DealerLeft(EventBase):
     """The dealer left the table."""
 
     dealer_id: int
@@ -102,7 +30,7 @@ class DealerLeft(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShoeLoaded(_Event):
+class ShoeLoaded(EventBase):
     """A shoe session begins: first event of an epoch. Carries what outlives the one before."""
 
     game: str
@@ -124,12 +52,12 @@ class ShoeLoaded(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerificationStarted(_Event):
+class VerificationStarted(EventBase):
     """Every card will pass the camera before the shuffle."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class CardVerified(_Event):
+class CardVerified(EventBase):
     """One card passed; `problem` is None, `foreign` or `doubled`."""
 
     count: int
@@ -137,7 +65,7 @@ class CardVerified(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerificationEnded(_Event):
+class VerificationEnded(EventBase):
     """The verification's verdict; the cards named here are not yet shuffled."""
 
     complete: bool
@@ -147,14 +75,14 @@ class VerificationEnded(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShoeShuffled(_Event):
+class ShoeShuffled(EventBase):
     """Shuffled, cut card `cut_depth` cards from the back; the first card comes next."""
 
     cut_depth: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstCardTurned(_Event):
+class FirstCardTurned(EventBase):
     """The shoe's first card, face up; `burn` cards are burnt after it."""
 
     card: str
@@ -163,7 +91,7 @@ class FirstCardTurned(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CardDrawn(_Event):
+class CardDrawn(EventBase):
     """A card was read as it left the shoe. Its face is in `sealed` until revealed."""
 
     scope: str
@@ -174,19 +102,19 @@ class CardDrawn(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BurnConfirmed(_Event):
+class BurnConfirmed(EventBase):
     """Cards burnt without passing the camera (`scan_at = reveal`)."""
 
     count: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class CutCardOut(_Event):
+class CutCardOut(EventBase):
     """The cut card came up: this round, or the next to open, is the shoe's last."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundOpened(_Event):
+class RoundOpened(EventBase):
     """Bets are accepted until `window_closes_ms` by the server's clock."""
 
     round_id: str
@@ -198,7 +126,7 @@ class RoundOpened(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BettingClosed(_Event):
+class BettingClosed(EventBase):
     """No more bets. What the book holds, as count, sums and digest."""
 
     round_id: str
@@ -209,7 +137,7 @@ class BettingClosed(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CardsRevealed(_Event):
+class CardsRevealed(EventBase):
     """Cards opened to everybody."""
 
     scope: str
@@ -218,7 +146,7 @@ class CardsRevealed(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundSettled(_Event):
+class RoundSettled(EventBase):
     """Results and money of a round, in one record."""
 
     round_id: str
@@ -232,7 +160,7 @@ class RoundSettled(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundVoided(_Event):
+class RoundVoided(EventBase):
     """The round is annulled; every open wager got its whole hold back."""
 
     round_id: str
@@ -256,7 +184,7 @@ class CorrectedFace:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundCorrected(_Event):
+class RoundCorrected(EventBase):
     """A settled round was reversed and settled anew, or annulled.
 
     It stands where the log is now; the round may be of an earlier shoe.
@@ -316,7 +244,7 @@ class RoundToCorrect:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrectionProposed(_Event):
+class CorrectionProposed(EventBase):
     """A supervisor wants rounds corrected; no money has moved."""
 
     id: str
@@ -338,7 +266,7 @@ class CorrectionProposed(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrectionAnnounced(_Event):
+class CorrectionAnnounced(EventBase):
     """The players are told; the money moves at `due_ms` at the earliest."""
 
     id: str
@@ -349,7 +277,7 @@ class CorrectionAnnounced(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrectionDropped(_Event):
+class CorrectionDropped(EventBase):
     """What is not corrected yet stays as it is; by the studio when the rules refuse it."""
 
     id: str
@@ -359,7 +287,7 @@ class CorrectionDropped(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadFailed(_Event):
+class ReadFailed(EventBase):
     """A card lies still under the camera and can't be read."""
 
     reason: str
@@ -369,7 +297,42 @@ class ReadFailed(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CardHeld(_Event):
+class CardKeyed(EventBase):
+    """The dealer keyed in the card that can't be read. Nothing moves until it is confirmed."""
+
+    position: str
+    index: int
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyConfirmed(EventBase):
+    """A supervisor keyed in the same card from its picture; what a read gives comes next."""
+
+    position: str
+    index: int
+    dealer: str
+    by: str
+    reason: str
+    picture: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyDropped(EventBase):
+    """A keyed card counts no more: the two entries differ, or the supervisor rejected it."""
+
+    position: str
+    index: int
+    why: str
+    """`differs` or `rejected`."""
+    dealer: str
+    by: str
+    reason: str
+    picture: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardHeld(EventBase):
     """A card that must not be there: the table waits for the supervisor."""
 
     fault: str
@@ -380,23 +343,24 @@ class CardHeld(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldReleased(_Event):
+class HeldReleased(EventBase):
     """The supervisor resolved a held card; one that came out of the shoe counts as burnt."""
 
     action: str
+    """The way of `studio.domain.procedures` that was taken, or `continue`."""
     by: str
     reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class PitCalled(_Event):
+class PitCalled(EventBase):
     """The dealer, or a limit of failed reads, called the pit."""
 
     by: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class DealingStopped(_Event):
+class DealingStopped(EventBase):
     """STOP: nothing advances until the supervisor resumes.
 
     By the studio itself when the cards' order repeats another. The event does not say so: the
@@ -407,29 +371,31 @@ class DealingStopped(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DealingResumed(_Event):
+class DealingResumed(EventBase):
     """The supervisor let the table go on."""
 
     by: str
     reason: str
+    choice: str | None = None
+    """The way of `studio.domain.procedures` that was taken, when one was named."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkLost(_Event):
+class LinkLost(EventBase):
     """Scanner, station or video fell silent for longer than its limit."""
 
     link: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkRestored(_Event):
+class LinkRestored(EventBase):
     """The link is back."""
 
     link: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShoeClosed(_Event):
+class ShoeClosed(EventBase):
     """The shoe is counted out. Its opening burns are revealed."""
 
     cards_left: int
@@ -440,7 +406,7 @@ class ShoeClosed(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableLocked(_Event):
+class TableLocked(EventBase):
     """No round opens until a supervisor unlocks."""
 
     reason: str
@@ -448,7 +414,7 @@ class TableLocked(_Event):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableUnlocked(_Event):
+class TableUnlocked(EventBase):
     """The table may go on."""
 
     reason: str
@@ -477,6 +443,9 @@ Event: TypeAlias = (
     | CorrectionAnnounced
     | CorrectionDropped
     | ReadFailed
+    | CardKeyed
+    | KeyConfirmed
+    | KeyDropped
     | CardHeld
     | HeldReleased
     | PitCalled

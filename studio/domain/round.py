@@ -14,12 +14,10 @@ from enum import StrEnum, unique
 from fractions import Fraction
 from typing import Any
 
+from studio.domain.event_parts import BetResult, HandResult, Mark
 from studio.domain.events import (
-    BetResult,
     BettingClosed,
     CardsRevealed,
-    HandResult,
-    Mark,
     RoundCorrected,
     RoundSettled,
     RoundVoided,

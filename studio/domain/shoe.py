@@ -7,7 +7,7 @@ Source: DESIGN section 3.
 
 from dataclasses import dataclass, replace
 
-from studio.domain.events import OpenCard
+from studio.domain.event_parts import OpenCard
 
 
 @dataclass(frozen=True, kw_only=True)

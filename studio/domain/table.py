@@ -11,11 +11,13 @@ from typing import assert_never
 
 from studio.domain.cards import parse_piece
 from studio.domain.errors import InvariantError
+from studio.domain.event_parts import Mark, SealedCard
 from studio.domain.events import (
     BettingClosed,
     BurnConfirmed,
     CardDrawn,
     CardHeld,
+    CardKeyed,
     CardsRevealed,
     CardVerified,
     CorrectionAnnounced,
@@ -29,16 +31,16 @@ from studio.domain.events import (
     Event,
     FirstCardTurned,
     HeldReleased,
+    KeyConfirmed,
+    KeyDropped,
     LinkLost,
     LinkRestored,
-    Mark,
     PitCalled,
     ReadFailed,
     RoundCorrected,
     RoundOpened,
     RoundSettled,
     RoundVoided,
-    SealedCard,
     ShoeClosed,
     ShoeLoaded,
     ShoeShuffled,
@@ -47,6 +49,7 @@ from studio.domain.events import (
     VerificationEnded,
     VerificationStarted,
 )
+from studio.domain.fault import Fault, keyed, unread
 from studio.domain.game import AnyGame, Burnt, Done, GameConfig, Json, ScanAt, Scanned, Settled
 from studio.domain.pending import PendingCorrection
 from studio.domain.round import BURN, Phase, Round, promote, reveal
@@ -79,22 +82,6 @@ class Link(StrEnum):
     SCANNER = "scanner"
     STATION = "station"
     VIDEO = "video"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """What keeps the next card from being taken."""
-
-    code: str
-    """`read_failed`, or the fault of a held card (`CardHeld.fault`)."""
-    reason: str
-    tries: int = 0
-    position: str | None = None
-    index: int | None = None
-    held: bool = False
-    """True: only the supervisor resolves it."""
-    card: Drawn | None = None
-    """A held card that came out of this shoe: burnt when released."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,14 +190,11 @@ def evolve(game: AnyGame, state: TableState, event: Event) -> TableState:  # noq
         case CorrectionDropped():
             return replace(state, correction=None)
         case ReadFailed():
-            fault = Fault(
-                code="read_failed",
-                reason=event.reason,
-                tries=event.tries,
-                position=event.position,
-                index=event.index,
-            )
-            return replace(state, fault=fault)
+            return replace(state, fault=unread(state.fault, event, seq=state.seq + 1))
+        case CardKeyed() | KeyDropped():
+            return replace(state, fault=keyed(state.fault, event))
+        case KeyConfirmed():
+            return replace(state, fault=None)
         case CardHeld():
             return _card_held(state, event)
         case HeldReleased():

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from studio.domain.dealing import expected_card
 from studio.domain.events import BettingClosed, RoundCorrected
+from studio.domain.fault import Fault
 from studio.domain.game import (
     PUBLIC,
     AnyGame,
@@ -25,7 +26,7 @@ from studio.domain.game import (
 from studio.domain.pending import PendingCorrection
 from studio.domain.round import Phase, Round, request_of
 from studio.domain.shoe import Shoe
-from studio.domain.table import Fault, Link, Stage, TableState
+from studio.domain.table import Link, Stage, TableState
 
 
 def table_view(game: AnyGame, state: TableState) -> dict[str, Json]:
@@ -105,6 +106,7 @@ def _fault(fault: Fault) -> dict[str, Json]:
         "position": fault.position,
         "card": None if fault.index is None else fault.index + 1,
         "held": fault.held,
+        "key": "waiting" if fault.keyed else fault.key_dropped,
     }
 
 
@@ -249,7 +251,7 @@ def _blocked(state: TableState) -> dict[str, Json] | None:
         return {"code": "stopped"}
     if fault is not None:
         return {
-            "code": "rescan",
+            "code": "key_waits" if fault.keyed else "rescan",
             "reason": fault.reason,
             "tries": fault.tries,
             "position": fault.position,

@@ -4,13 +4,14 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from studio.domain.errors import RefusedError
+from studio.domain.event_parts import Held
 from studio.domain.events import (
     CardHeld,
+    CardKeyed,
     CorrectionDropped,
     CorrectionProposed,
     DealingStopped,
     Event,
-    Held,
     LinkLost,
     PitCalled,
     ShoeClosed,
@@ -19,7 +20,7 @@ from studio.domain.events import (
 )
 from studio.domain.game import Json
 from studio.domain.table import STUDIO, TableState
-from studio.services.ports import UnitOfWork
+from studio.services.ports import Actor, UnitOfWork
 from studio.services.records import AlarmRow
 
 ACT_NOW, ACT_SOON = 1, 2
@@ -47,6 +48,38 @@ CORRECTION_DROPPED = "correction_dropped"
 DEVICE_ALARMS = SCANNER_ALARMS | {AUDIT_FAULT}
 """Alarms that a device, or the studio about itself, has raised: no round is opened over one that
 nobody has looked at. Source: PROCEDURES, incident 6 (warnings ignored for 46 rounds)."""
+
+
+DEALER_NOT_QUALIFIED = "dealer_not_qualified"
+
+
+def warn_of_dealer(uow: UnitOfWork, dealer: Actor, *, table: str, game: str) -> bool:
+    """Raise the alarm that somebody without the qualification tried to open a table.
+
+    It names the dealer in its code too: one at a time for each dealer and table, and so many
+    tries are one alarm. It ends when a supervisor takes it. Source: PROCEDURES, incident 4.
+
+    Returns:
+        False when it is raised already.
+    """
+    code = f"{DEALER_NOT_QUALIFIED}:{dealer.id}"
+    uow.events.lock(table)
+    if any((row.table, row.code) == (table, code) for row in uow.alarms.open()):
+        return False
+    uow.alarms.raise_alarm(
+        priority=ACT_SOON,
+        code=code,
+        table=table,
+        round_id=None,
+        at_ms=uow.now_ms(),
+        details={"name": dealer.name, "game": game},
+    )
+    return True
+
+
+def plain_code(row: AlarmRow) -> str:
+    """Return an alarm's code without whom it is about."""
+    return row.code.partition(":")[0]
 
 
 def need_seen_alarms(uow: UnitOfWork, *, table: str) -> None:
@@ -80,6 +113,8 @@ def raised_by(event: Event, state: TableState) -> Alarm | None:  # noqa: C901  o
             reason = state.fault.reason if state.fault is not None else ""
             code = reason if reason in NOT_READ else "card_not_read"
             return Alarm(priority=ACT_NOW, code=code, details={})
+        case CardKeyed():
+            return Alarm(priority=ACT_NOW, code="card_keyed", details={})
         case PitCalled():
             return Alarm(priority=ACT_NOW, code="pit_called", details={"by": event.by})
         case CardHeld():
@@ -136,8 +171,9 @@ def causes(state: TableState) -> frozenset[str]:
     fault = state.fault
     if fault is not None and fault.held:
         codes.add(fault.code)
-    elif fault is not None and state.pit_called:
-        codes |= NOT_READ
+    elif fault is not None:
+        codes |= NOT_READ if state.pit_called else set()
+        codes |= {"card_keyed"} if fault.keyed is not None else set()
     return frozenset(codes)
 
 

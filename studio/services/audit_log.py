@@ -6,13 +6,13 @@ from fractions import Fraction
 
 from studio.domain.errors import StudioError
 from studio.domain.event_bodies import from_body
+from studio.domain.event_parts import SealedCard
 from studio.domain.events import (
     BettingClosed,
     RoundCorrected,
     RoundOpened,
     RoundSettled,
     RoundVoided,
-    SealedCard,
 )
 from studio.domain.log import GENESIS_HASH, event_hash
 from studio.domain.round import Phase

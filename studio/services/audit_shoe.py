@@ -4,17 +4,18 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from studio.domain.cards import parse_piece
+from studio.domain.event_parts import OpenCard, SealedCard
 from studio.domain.events import (
     BurnConfirmed,
     CardDrawn,
     CardHeld,
+    CardKeyed,
     CardsRevealed,
     Event,
     FirstCardTurned,
     HeldReleased,
-    OpenCard,
+    KeyConfirmed,
     RoundVoided,
-    SealedCard,
     ShoeClosed,
     ShoeLoaded,
 )
@@ -26,6 +27,10 @@ ASIDE = "aside"
 
 Found: TypeAlias = Iterator[tuple[str, str]]
 """Pairs of a fault's code and what it is."""
+
+
+def _serial(event: Event) -> int | None:
+    return None if event.sealed is None else event.sealed.serial
 
 
 class ShoeCheck:
@@ -40,11 +45,14 @@ class ShoeCheck:
         self._manifest: Mapping[int, int] | None = None
         self._left = 0
         self._held: SealedCard | None = None
+        self._keyed: SealedCard | None = None
+        self._confirmed: SealedCard | None = None
         self._serials: set[int] = set()
         self._commitments: set[str] = set()
 
     def see(self, event: Event) -> Found:
         """Take the next event."""
+        yield from self._entered(event)
         match event:
             case ShoeLoaded():
                 yield from self._loaded(event)
@@ -77,6 +85,21 @@ class ShoeCheck:
                 f"Deck set {event.deck_set} has {len(self._manifest)} cards, the shoe "
                 f"{event.registered}.",
             )
+
+    def _entered(self, event: Event) -> Found:
+        """A confirmed entry is the card that comes next, and somebody had keyed it in."""
+        confirmed, self._confirmed = self._confirmed, None
+        seen = event.serial if isinstance(event, FirstCardTurned) else _serial(event)
+        if confirmed is not None and seen not in {None, confirmed.serial}:
+            yield "keyed_card_differs", "The card is not the one that two people keyed in."
+        if isinstance(event, CardKeyed):
+            self._keyed = event.sealed
+            if event.sealed is None:
+                yield "sealed_card_missing", "The sealed part of a keyed card is gone."
+        elif isinstance(event, KeyConfirmed):
+            if self._keyed is None:
+                yield "keyed_card_missing", "Nobody had keyed in the card that was confirmed."
+            self._confirmed, self._keyed = self._keyed, None
 
     def _left_shoe(self, card: str, serial: int) -> Found:
         self._left -= 1

@@ -21,13 +21,8 @@ from studio.domain.correcting import (
 )
 from studio.domain.errors import InvariantError, MalformedError, RefusedError
 from studio.domain.event_bodies import from_body
-from studio.domain.events import (
-    BurnConfirmed,
-    CardDrawn,
-    CorrectedFace,
-    RoundCorrected,
-    SealedCard,
-)
+from studio.domain.event_parts import SealedCard
+from studio.domain.events import BurnConfirmed, CardDrawn, CorrectedFace, RoundCorrected
 from studio.domain.game import AnyGame, GameConfig, Json
 from studio.domain.round import Phase
 from studio.domain.table import TableState

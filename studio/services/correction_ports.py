@@ -98,14 +98,6 @@ class Refund:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeldMoney:
-    """What a running round holds."""
-
-    players: int
-    held_minor: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class ShoeRound:
     """A round of a shoe with what its log says of the money; 0 of what is not known yet."""
 
@@ -179,6 +171,3 @@ class CorrectingWagers(Protocol):
             nets: as in `correct`.
             player_id: only this player's.
         """
-
-    def held(self, round_id: str) -> HeldMoney:
-        """Return what the open wagers of a round hold."""

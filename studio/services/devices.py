@@ -9,27 +9,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from studio.domain.cards import CodeVersion, PrintedCode, parse_code
-from studio.domain.commands import Command, FailRead, SeeCard
-from studio.domain.dealing import CODE_VERSIONS, STAFF_BADGE
+from studio.domain.commands import Command, FailRead
+from studio.domain.dealing import STAFF_BADGE
 from studio.domain.errors import MalformedError
 from studio.domain.events import CardHeld, ReadFailed
 from studio.domain.game import Json
 from studio.domain.log import canonical
-from studio.domain.order import runs
 from studio.domain.table import Link
 from studio.services.jobs import Job
 from studio.services.links import LinkWatch
 from studio.services.live import Live
 from studio.services.picture_ports import WantedPicture
-from studio.services.ports import DeckSet, Randomness
+from studio.services.reading import CardReading, version_of
 from studio.services.runner import TableRunner
 from studio.services.scan_health import read_health
 from studio.services.scan_reasons import REASONS
 
 REPORT_ID_LENGTH_MAX = 100
-
-ORDER_SHOES = 50
-"""So many of a table's earlier shoes are compared: a day or two of play."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +43,11 @@ class _TakenError(Exception):
 class DeviceService:
     """What scanners and stream devices ask for."""
 
-    def __init__(self, *, runner: TableRunner, links: LinkWatch, randomness: Randomness) -> None:
+    def __init__(self, *, runner: TableRunner, links: LinkWatch, reading: CardReading) -> None:
         """Keep the ports."""
         self._runner = runner
         self._links = links
-        self._randomness = randomness
-        self._deck_sets: dict[int, DeckSet] = {}
-        self._orders: dict[str, tuple[int, tuple[frozenset[tuple[str, ...]], ...]]] = {}
+        self._reading = reading
 
     def report(self, device: str, body: Mapping[str, Json]) -> dict[str, Json]:
         """Take a report once; `picture` in the answer says that its picture is wanted.
@@ -123,40 +117,7 @@ class DeviceService:
             return FailRead(
                 reason=read.reason, tries_max=job.live.setup.scan_tries_max, still=read.still
             )
-        shoe = job.state.shoe
-        known = False
-        if shoe is not None:
-            deck_set = self._deck_set(job, shoe.deck_set)
-            known = (
-                read.version is _version(job.live)
-                and read.deck_set == deck_set.number
-                and deck_set.manifest.get(read.serial) == read.number
-            )
-        return SeeCard(
-            code=read,
-            known=known,
-            nonce=self._randomness.nonce().hex(),
-            order_run=job.live.setup.order_run,
-            earlier=self._earlier_orders(job),
-        )
-
-    def _earlier_orders(self, job: Job) -> tuple[frozenset[tuple[str, ...]], ...]:
-        """Return the runs of the table's earlier shoes, read once a shoe."""
-        table, epoch, length = job.state.table, job.state.epoch, job.live.setup.order_run
-        if not length or job.state.shoe is None:
-            return ()
-        if self._orders.get(table, (None, ()))[0] != epoch:
-            shoes = job.uow.events.orders(table, before_epoch=epoch, shoes=ORDER_SHOES)
-            self._orders[table] = epoch, tuple(runs(faces, length) for faces in shoes)
-        return self._orders[table][1]
-
-    def _deck_set(self, job: Job, number: int) -> DeckSet:
-        """Return a deck set; registered ones never change, so each is read once."""
-        if number not in self._deck_sets:
-            deck_set = job.uow.deck_sets.get(number)
-            assert deck_set is not None
-            self._deck_sets[number] = deck_set
-        return self._deck_sets[number]
+        return self._reading.seen(job, read)
 
     def heartbeat(self, device: str, body: Mapping[str, Json]) -> dict[str, Json]:
         """Note a link's sign of life; answer with the epoch, so that a device sees a new shoe.
@@ -192,7 +153,7 @@ class DeviceService:
         """
         live: Live = self._runner.live(table)
         shoe = live.state.shoe
-        about: dict[str, Json] = {"epoch": live.state.epoch, "version": _version(live).value}
+        about: dict[str, Json] = {"epoch": live.state.epoch, "version": version_of(live).value}
         if shoe is None:
             return {**about, "deck_set": None, "codes": {}}
         with self._runner.units.read() as uow:
@@ -229,8 +190,3 @@ def _wanted_picture(
                 at_ms=job.now_ms,
             )
     return None
-
-
-def _version(live: Live) -> CodeVersion:
-    """Return what is printed on the table's pieces."""
-    return CODE_VERSIONS[live.game.describe(live.setup.config).piece_kind]

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from studio.domain.errors import InvariantError, MalformedError
 from studio.domain.event_bodies import from_body, to_body
-from studio.domain.events import Event, SealedCard
+from studio.domain.event_parts import SealedCard
+from studio.domain.events import Event
 from studio.domain.game import AnyGame, Json
 from studio.domain.log import event_hash
 from studio.domain.table import TableState, evolve

@@ -91,6 +91,12 @@ class Pictures(Protocol):
     def wanted_at(self, times_ms: Collection[int]) -> Mapping[tuple[str, int], int]:
         """Return the ids of the pictures that are there, by table and the time of the report."""
 
+    def place(self, picture_id: int, *, table: str) -> tuple[int, int] | None:
+        """Return epoch and number of the event whose report brought a picture of this table.
+
+        None when there is no such picture, or it has not come.
+        """
+
     def open(self, picture_id: int) -> Picture:
         """Return a picture with its content.
 

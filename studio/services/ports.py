@@ -9,6 +9,7 @@ from typing import Protocol, Self
 
 from studio.domain.game import Json
 from studio.services.answers import Commands
+from studio.services.choice_ports import OpenBooks
 from studio.services.club_ports import ClubUnit
 from studio.services.correction_ports import CorrectedRounds, CorrectingWagers
 from studio.services.disabled_ports import DisabledUnit
@@ -260,7 +261,7 @@ class Rounds(CorrectedRounds, Protocol):
         """Return the latest rounds, newest first."""
 
 
-class Wagers(CorrectingWagers, Protocol):
+class Wagers(CorrectingWagers, OpenBooks, Protocol):
     """The book of wagers and the money they move. All inside the unit's transaction."""
 
     def place(self, request: WagerRequest) -> Placed:

@@ -15,12 +15,7 @@ from studio.domain.commands import (
     VoidRound,
 )
 from studio.domain.errors import RefusedError
-from studio.domain.events import (
-    CorrectedFace,
-    CorrectionKind,
-    CorrectionProposed,
-    RoundToCorrect,
-)
+from studio.domain.events import CorrectedFace, CorrectionKind, CorrectionProposed, RoundToCorrect
 from studio.domain.guards import need_no_correction, need_running_round
 from studio.domain.pending import PendingCorrection
 from studio.domain.round import Phase, Round
@@ -131,7 +126,7 @@ class Corrections:
             current = _running(job, round_id)
             # The row first: this waits for wagers in flight and lets no further one in.
             job.uow.rounds.update_phase(current.id, current.phase, settlement_version=0)
-            held = job.uow.wagers.held(current.id)
+            held = job.uow.wagers.standing(current.id)
             if held.held_minor <= self.policy.void_approval_minor:
                 return void(round_id=round_id, reason=intent.reason, by=intent.actor.name)(job)
             one = RoundToCorrect(

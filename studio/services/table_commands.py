@@ -39,10 +39,12 @@ from studio.domain.events import CorrectedFace, CorrectionKind
 from studio.domain.game import Json
 from studio.domain.log import canonical
 from studio.services.alarms import need_seen_alarms
+from studio.services.choices import named, need_offered
 from studio.services.correcting import Wanted
 from studio.services.correction_trail import write_step
 from studio.services.disabling import OPENING_COMMANDS, need_enabled
 from studio.services.jobs import Build, Job
+from studio.services.keying import confirm_key, drop_key, key_card, key_facts
 from studio.services.live import Live
 from studio.services.ports import Actor, DeckSet, Role
 from studio.services.proposing import Intent
@@ -57,6 +59,8 @@ CARDS_MAX = 52
 ROUNDS_MAX = 1_000
 """So many rounds are refunded at once."""
 VERSIONS_MAX = 10_000
+PICTURE_MAX = 2**31
+"""No studio keeps so many pictures."""
 CORRECTION_STEPS = frozenset(
     {"correct_round", "void_settled", "refund_rounds", "approve_correction", "drop_correction"}
 )
@@ -100,6 +104,10 @@ class _Call:
                 "command_id", "A command needs an id: a UUID of its own."
             ) from None
 
+    @property
+    def choice(self) -> str | None:
+        return named(self.body).get("choice")
+
     def intent(self) -> Intent:
         return Intent(id=self.id, reason=self.text("reason"), actor=self.actor)
 
@@ -110,11 +118,11 @@ class _Call:
             cards=None if void else self.body.get("cards"),
         )
 
-    def number(self, key: str) -> int:
+    def number(self, key: str, *, most: int = 10_000) -> int:
         value = self.body.get(key)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= VERSIONS_MAX:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
             raise MalformedError(
-                f"{key}_not_number", f"Give {key} as a whole number from 0 to 10000.", key=key
+                f"{key}_not_number", f"Give {key} as a whole number from 0 to {most}.", key=key
             )
         return value
 
@@ -191,7 +199,7 @@ def builder(
     if not isinstance(name, str) or name not in COMMANDS:
         known = ", ".join(sorted(COMMANDS))
         raise MalformedError("unknown_command", f"The command must be one of: {known}.")
-    spec = COMMANDS[name]
+    spec, told = COMMANDS[name], named(body)
     if actor.role not in spec.roles:
         raise RefusedError("role_forbids", f"Your role may not {name.replace('_', ' ')}.")
     call = _Call(service=service, actor=actor, table=table, body=body)
@@ -203,10 +211,11 @@ def builder(
             if dealer is None or dealer.id != actor.id:
                 raise RefusedError("not_your_table", "Take the table first.")
         _need_may_open(job, spec, actor=actor, name=name)
+        need_offered(job.state, told, command=name)
         return make(job)
 
     def trail(job: Job, after: Live) -> None:
-        _write_trail(job, after, actor=actor, name=name, reason=str(body.get("reason", "")))
+        _write_trail(job, after, actor=actor, name=name, body=body)
 
     return Prepared(id=call.id, build=build, trail=trail)
 
@@ -222,10 +231,13 @@ def _need_may_open(job: Job, spec: "_Spec", *, actor: Actor, name: str) -> None:
         need_enabled(job.uow, game=game)
 
 
-def _write_trail(job: Job, after: Live, *, actor: Actor, name: str, reason: str) -> None:
+def _write_trail(
+    job: Job, after: Live, *, actor: Actor, name: str, body: Mapping[str, Json]
+) -> None:
     """Write an intervention's line; what a dealer does stands in the log alone."""
     if actor.role is Role.DEALER:
         return
+    reason = str(body.get("reason", ""))
     if name in CORRECTION_STEPS or after.state.correction != job.state.correction:
         write_step(job, after, actor=actor, name=name, reason=reason)
         return
@@ -236,7 +248,7 @@ def _write_trail(job: Job, after: Live, *, actor: Actor, name: str, reason: str)
         subject=job.state.round.id if job.state.round else job.state.table,
         reason=reason,
         before=_facts(job.live),
-        after=_facts(after),
+        after={**_facts(after), **key_facts(job.live, after), **named(body)},
     )
 
 
@@ -344,6 +356,24 @@ def _unreadable(_: _Call) -> Build:
     return lambda job: FailRead(reason="unreadable", tries_max=job.live.setup.scan_tries_max)
 
 
+def _key_card(call: _Call) -> Build:
+    return key_card(call.service.reading, digits=call.text("digits"), by=call.actor.name)
+
+
+def _confirm_key(call: _Call) -> Build:
+    return confirm_key(
+        call.service.reading,
+        digits=call.text("digits"),
+        picture=call.number("picture", most=PICTURE_MAX),
+        reason=call.text("reason"),
+        by=call.actor.name,
+    )
+
+
+def _drop_key(call: _Call) -> Build:
+    return drop_key(reason=call.text("reason"), by=call.actor.name)
+
+
 def _close_shoe(call: _Call) -> Build:
     left = call.number("cards_left")
     early = call.actor.role is Role.PIT_SUPERVISOR
@@ -387,12 +417,12 @@ def _drop_correction(call: _Call) -> Build:
 
 def _release_held(call: _Call) -> Build:
     reason = call.text("reason")
-    return lambda _: ReleaseHeld(by=call.actor.name, reason=reason)
+    return lambda _: ReleaseHeld(by=call.actor.name, reason=reason, choice=call.choice)
 
 
 def _resume(call: _Call) -> Build:
     reason = call.text("reason")
-    return lambda _: Resume(by=call.actor.name, reason=reason)
+    return lambda _: Resume(by=call.actor.name, reason=reason, choice=call.choice)
 
 
 def _free_seat(call: _Call) -> Build:
@@ -433,6 +463,7 @@ COMMANDS: Mapping[str, _Spec] = {
     "cut_card": _Spec(_DEALER, lambda _: lambda _: TurnCutCard()),
     "burn_done": _Spec(_DEALER, lambda _: lambda _: ConfirmBurn()),
     "unreadable": _Spec(_DEALER, _unreadable),
+    "key_card": _Spec(_DEALER, _key_card),
     "call_pit": _Spec(_DEALER, lambda call: lambda _: CallPit(by=call.actor.name)),
     "stop": _Spec(_DEALER | _PIT, lambda call: lambda _: Stop(by=call.actor.name)),
     "close_shoe": _Spec(_DEALER | _PIT, _close_shoe),
@@ -442,6 +473,8 @@ COMMANDS: Mapping[str, _Spec] = {
     "refund_rounds": _Spec(_PIT, _refund_rounds),
     "approve_correction": _Spec(_PIT, _approve_correction),
     "drop_correction": _Spec(_PIT, _drop_correction),
+    "confirm_key": _Spec(_PIT, _confirm_key),
+    "drop_key": _Spec(_PIT, _drop_key),
     "release_held": _Spec(_PIT, _release_held),
     "resume": _Spec(_PIT, _resume),
     "free_seat": _Spec(_PIT, _free_seat),

@@ -4,22 +4,34 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from studio.domain.commands import Command
-from studio.domain.errors import InvariantError, MalformedError
+from studio.domain.errors import InvariantError, MalformedError, RefusedError
 from studio.domain.events import RoundCorrected
 from studio.domain.game import Json
 from studio.domain.view import corrected_view
-from studio.services.alarms import CARD_ALARMS, CORRECTION_DROPPED, DEVICE_ALARMS, explained
+from studio.services.alarms import (
+    CARD_ALARMS,
+    CORRECTION_DROPPED,
+    DEALER_NOT_QUALIFIED,
+    DEVICE_ALARMS,
+    explained,
+    plain_code,
+    warn_of_dealer,
+)
+from studio.services.choices import choices_json
 from studio.services.correcting import correction, work_out
 from studio.services.correction_told import due_of_player
 from studio.services.correction_views import correction_preview, proposal_json, refund_preview
 from studio.services.evidence import event_json
 from studio.services.jobs import Job
+from studio.services.keying import unread_since
 from studio.services.links import LinkWatch
-from studio.services.live import Live
-from studio.services.ports import Actor
+from studio.services.live import Live, LiveTables
+from studio.services.ports import Actor, Publisher, UnitOfWork, Units
+from studio.services.proposing import Corrections
+from studio.services.reading import CardReading
 from studio.services.records import AlarmRow
 from studio.services.retry import again
-from studio.services.runner import TableRunner
+from studio.services.runner import OnSettled, TableRunner
 from studio.services.table_commands import builder, command_digest, wanted_correction, wanted_refund
 
 EVENTS_ANSWER_MAX = 2_000
@@ -36,6 +48,28 @@ class _AnsweredError(Exception):
 
 class TableService(TableRunner):
     """What the web edge asks of the tables."""
+
+    def __init__(
+        self,
+        *,
+        units: Units,
+        tables: LiveTables,
+        publisher: Publisher,
+        reading: CardReading,
+        on_settled: OnSettled | None = None,
+        corrections: Corrections | None = None,
+        holder: str = "studio",
+    ) -> None:
+        """Keep the ports; `reading` takes what people key in. The rest: see `TableRunner`."""
+        super().__init__(
+            units=units,
+            tables=tables,
+            publisher=publisher,
+            on_settled=on_settled,
+            corrections=corrections,
+            holder=holder,
+        )
+        self.reading = reading
 
     def execute(self, actor: Actor, table: str, body: Mapping[str, Json]) -> dict[str, Json]:
         """Run a person's command; the same id with the same content gives the first answer.
@@ -65,8 +99,24 @@ class TableService(TableRunner):
             self.run(table, build, also=also)
         except _AnsweredError as answered:
             return dict(answered.answer)
+        except RefusedError as refusal:
+            if refusal.code == DEALER_NOT_QUALIFIED:
+                self._warn_of(actor, table, game=str(refusal.details["game"]))
+            raise
         self.tick(table)
         return answer
+
+    def _warn_of(self, dealer: Actor, table: str, *, game: str) -> None:
+        """Tell the pit of a dealer who was refused: in a transaction of its own."""
+
+        def work() -> bool:
+            with self.units.write() as uow:
+                raised = warn_of_dealer(uow, dealer, table=table, game=game)
+                uow.commit()
+            return raised
+
+        if again(work):
+            self.publisher.pit({"kind": "alarm", "table": table})
 
     def snapshot(self, table: str) -> dict[str, Json]:
         """Return position, view, bets and limits of a table."""
@@ -125,14 +175,17 @@ class TableService(TableRunner):
 
         `viewer_id`: who looks; `proposal.by_me` says whether it is theirs.
         `picture` is the id of a table's latest picture and of an alarm's own, None without one;
+        `read_picture` that of the card which can't be read now;
         `explains` names the alarms that are not shown because this one is.
         """
         tables: dict[str, dict[str, Json]] = {}
+        unread: dict[str, tuple[int, int] | None] = {}
         for code in self.codes():
             live = self._shown(code)
             current = live.state.round
             with self.units.read() as uow:
                 totals = uow.wagers.totals(current.id) if current else {}
+            unread[code] = unread_since(live)
             bets = live.setup.bets(live.game)
             exposure = sum(
                 (bets[bet].bank_exposure * stake for bet, (_, stake) in totals.items()),
@@ -159,7 +212,16 @@ class TableService(TableRunner):
             newest = uow.pictures.newest()
             shown = explained(rows, links.one_camera())
             return {
-                "tables": [{**item, "picture": newest.get(code)} for code, item in tables.items()],
+                "tables": [
+                    {
+                        **item,
+                        "picture": newest.get(code),
+                        "read_picture": _of_read(
+                            uow, newest.get(code), table=code, since=unread[code]
+                        ),
+                    }
+                    for code, item in tables.items()
+                ],
                 "alarms": [
                     _alarm(row, picture=_picture_of(row, taken), explains=shown[row.id])
                     for row in rows
@@ -167,6 +229,16 @@ class TableService(TableRunner):
                 ],
                 "now_ms": uow.now_ms(),
             }
+
+    def choices(self, table: str) -> dict[str, Json]:
+        """Return what a supervisor may do about each trouble, with what it does to money.
+
+        Raises:
+            MalformedError: `unknown_table`.
+        """
+        with self.units.read() as uow:
+            state = self.tables.caught_up(uow, table).state
+            return choices_json(state, uow.wagers.standing(state.round.id if state.round else ""))
 
     def acknowledge(self, actor: Actor, alarm_id: int, *, reason: str = "") -> dict[str, Json]:
         """Note that a supervisor takes an alarm; that of a device takes a reason.
@@ -187,14 +259,14 @@ class TableService(TableRunner):
                 raise MalformedError(
                     "reason_missing", "Say what you have found; it goes into the audit trail."
                 )
-            if row.code == CORRECTION_DROPPED:
+            if plain_code(row) in {CORRECTION_DROPPED, DEALER_NOT_QUALIFIED}:
                 # It tells of something that is over: whoever has read it is done with it.
                 uow.alarms.clear(table=row.table, codes={row.code}, at_ms=now_ms)
             uow.trail.write(
                 at_ms=now_ms,
                 actor=actor,
                 action="acknowledge_alarm",
-                subject=f"{row.table} {row.code}",
+                subject=f"{row.table} {plain_code(row)}",
                 reason=reason,
                 before={"acknowledged_by": None},
                 after={"acknowledged_by": actor.name},
@@ -283,6 +355,16 @@ class TableService(TableRunner):
         }
 
 
+def _of_read(
+    uow: UnitOfWork, newest: int | None, *, table: str, since: tuple[int, int] | None
+) -> int | None:
+    """Return a table's latest picture when it shows the card that can't be read."""
+    if newest is None or since is None:
+        return None
+    place = uow.pictures.place(newest, table=table)
+    return newest if place is not None and place >= since else None
+
+
 def _picture_of(row: AlarmRow, taken: Mapping[tuple[str, int], int]) -> int | None:
     """Return the picture of the report that raised an alarm: both have the time of its commit."""
     return taken.get((row.table, row.raised_ms)) if row.code in CARD_ALARMS else None
@@ -294,7 +376,7 @@ def _alarm(
     return {
         "id": row.id,
         "priority": row.priority,
-        "code": row.code,
+        "code": plain_code(row),
         "table": row.table,
         "round_id": row.round_id,
         "raised_ms": row.raised_ms,
@@ -341,6 +423,7 @@ def snapshot(live: Live, *, now_ms: int) -> dict[str, Json]:
             "player_max_minor": setup.player_max_minor,
             "table_max_minor": setup.table_max_minor,
             "window_ms": setup.window_ms,
+            "scan_tries_max": setup.scan_tries_max,
             "cut_depth_min": setup.cut_depth_min,
             "cut_depth_max": setup.cut_depth_max,
         },

@@ -1,56 +1,14 @@
-"""What the simulated studio has none of: pictures of cards, and play that is disabled."""
+"""What the simulated studio has none of, such as play that is disabled."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 from studio.domain.errors import InvariantError, RefusedError
 from studio.services.club_ports import Club
 from studio.services.disabled_ports import Disabled, DisabledRow
 from studio.services.figure_rows import Figures
-from studio.services.picture_ports import (
-    NewPicture,
-    Picture,
-    PictureRow,
-    Pictures,
-    WantedPicture,
-)
 from studio.services.play_ports import Rooms
 from studio.services.retention_ports import Forgetting
-
-
-class NoPictures(Pictures):
-    """See the port for every method; nothing is kept."""
-
-    def want(self, wanted: WantedPicture) -> None:
-        """See the port; it is not asked for."""
-
-    def wants(self, *, device: str, report_id: str) -> bool:
-        """See the port."""
-        return False
-
-    def take(self, picture: NewPicture) -> bool:
-        """See the port."""
-        raise RefusedError("picture_not_wanted", "The simulated studio wants no pictures.")
-
-    def forget(self, *, before_ms: int) -> int:
-        """See the port."""
-        return 0
-
-    def taken(self, table: str, *, limit: int) -> Sequence[PictureRow]:
-        """See the port."""
-        return ()
-
-    def newest(self) -> Mapping[str, int]:
-        """See the port."""
-        return {}
-
-    def wanted_at(self, times_ms: Collection[int]) -> Mapping[tuple[str, int], int]:
-        """See the port."""
-        return {}
-
-    def open(self, picture_id: int) -> Picture:
-        """See the port."""
-        raise RefusedError("unknown_picture", "The simulated studio keeps no pictures.")
 
 
 class NothingDisabled(Disabled):

@@ -11,9 +11,9 @@ from fractions import Fraction
 from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.money import payout_minor
 from studio.domain.round import Phase
+from studio.services.choice_ports import OpenBook
 from studio.services.correction_ports import (
     BookCorrected,
-    HeldMoney,
     PayoutChange,
     PlayerChange,
     Refund,
@@ -241,14 +241,6 @@ class MemoryWagers(Wagers):
         found = correcting.player_changes(self._disk, round_ids, due=due)
         return [one for one in found if player_id in (None, one.player_id)]
 
-    def held(self, round_id: str) -> HeldMoney:
-        """See the port."""
-        standing = self._disk.standing(round_id)
-        return HeldMoney(
-            players=len({wager.player_id for wager in standing}),
-            held_minor=sum(wager.hold_minor for wager in standing),
-        )
-
     def refund(self, round_id: str, *, version: int) -> BookSettled:
         """See the port."""
 
@@ -306,6 +298,15 @@ class MemoryWagers(Wagers):
             if mine and (before_round_ms is None or row.opened_ms < before_round_ms):
                 found.append((row, mine))
         return found[:limit_rounds]
+
+    def standing(self, round_id: str) -> OpenBook:
+        """See the port."""
+        found = self._disk.standing(round_id)
+        return OpenBook(
+            count=len(found),
+            players=len({wager.player_id for wager in found}),
+            held_minor=sum(wager.hold_minor for wager in found),
+        )
 
     def totals(self, round_id: str) -> Mapping[str, tuple[int, int]]:
         """See the port."""

@@ -8,19 +8,25 @@ from studio.domain.game import Burn, Json, ScanAt
 from studio.domain.round import Phase, request_of
 from studio.domain.table import Stage, TableState
 from studio.services.live import Live
+from studio.services.picture_ports import NewPicture
 from studio.services.ports import Actor
 from studio.services.table_commands import COMMANDS
 from studio.simulation.chance import Chance
 from studio.simulation.floor import CUT_DEPTH, DEALERS, DECK_SETS, MANIFEST, digits_of
 from studio.simulation.network import Network
+from studio.simulation.server import Server
 
 REASONS = ("no_code", "unreadable", "two_cards", "foreign_symbology")
 UNREAD_ONE_IN = 15
+UNREADABLE_ONE_IN = 40
+"""A card that no try will read: it lies there until it is keyed in."""
 RESENT_ONE_IN = 20
 """An acknowledged report that the network delivers once more, late."""
 ERR_ONE_IN = 12
 """The dealer does something that the procedure does not call for."""
 VERIFY_ONE_IN = 25
+MISREAD_ONE_IN = 4
+"""Somebody keys in another card than the one that lies there."""
 
 
 class Scanner:
@@ -70,7 +76,27 @@ class Scanner:
             self._acknowledged = [*self._acknowledged[-9:], self.queue.pop(0)]
 
     def _report(self, body: Mapping[str, Json]) -> bool:
-        return self._network.ask(lambda to: to.devices.report(self.device, body)).arrived
+        answer = self._network.ask(lambda to: to.devices.report(self.device, body))
+        if answer.value is not None and "picture" in answer.value:
+            self._network.ask(lambda to: self._bring_picture(to, str(body["id"])))
+        return answer.arrived
+
+    def _bring_picture(self, to: Server, report_id: str) -> bool:
+        with to.units.write() as unit:
+            now_ms = unit.now_ms()
+            taken = unit.pictures.take(
+                NewPicture(
+                    device=self.device,
+                    report_id=report_id,
+                    table=self.table,
+                    frame=b"",
+                    card=None,
+                    captured_ms=now_ms,
+                    at_ms=now_ms,
+                )
+            )
+            unit.commit()
+        return taken
 
 
 @dataclass
@@ -81,6 +107,8 @@ class Cards:
     order: list[int]
     in_hand: int | None = None
     """Out of the shoe, and the studio has not taken it yet."""
+    unreadable: bool = False
+    """No try will read the card in hand: it is keyed in."""
 
     @property
     def left(self) -> int:
@@ -184,7 +212,9 @@ class Dealer:
         elif self._cut_card_due(state):
             self.command("cut_card")
         else:
-            self._lay(cards)
+            fault = state.fault
+            due = fault is not None and fault.tries >= live.setup.scan_tries_max
+            self._lay(cards, key_due=due)
 
     def _cut_card_due(self, state: TableState) -> bool:
         shoe = state.shoe
@@ -192,16 +222,27 @@ class Dealer:
             return False
         return shoe.in_shoe <= shoe.cut_depth
 
-    def _lay(self, cards: Cards) -> None:
-        """Lay the card in hand, else the next one, under the camera."""
+    def _lay(self, cards: Cards, *, key_due: bool = False) -> None:
+        """Lay the card in hand, else the next one, under the camera; or key it in."""
         if cards.in_hand is None:
             if not cards.order:
                 return
             cards.in_hand = cards.order.pop(0)
-        if not self.careful and self._chance.one_in(UNREAD_ONE_IN):
+            cards.unreadable = self._chance.one_in(UNREADABLE_ONE_IN)
+        if key_due and self._chance.one_in(2):
+            self.command("key_card", digits=self.key_of(cards))
+            return
+        if not self.careful and (cards.unreadable or self._chance.one_in(UNREAD_ONE_IN)):
             self.scanner.fail(self._chance.choice(REASONS))
             return
         self.scanner.see(digits_of(cards.in_hand, deck_set=cards.deck_set))
+
+    def key_of(self, cards: Cards) -> str:
+        """Return the digits that somebody reads off the card in hand, at times another's."""
+        serial = cards.in_hand
+        if serial is None or (not self.careful and self._chance.one_in(MISREAD_ONE_IN)):
+            serial = self._chance.number(1, len(MANIFEST))
+        return digits_of(serial, deck_set=cards.deck_set)
 
     def _verify(self, state: TableState) -> None:
         assert self.cards is not None
@@ -254,7 +295,18 @@ class Dealer:
     def _press_anything(self) -> None:
         name = self._chance.choice(sorted(COMMANDS))
         depth = self._chance.number(0, 60)
-        self.command(name, deck_set=1, cut_depth=depth, cards_left=depth, reason="a slip")
+        self.command(
+            name,
+            deck_set=1,
+            cut_depth=depth,
+            cards_left=depth,
+            reason="a slip",
+            digits=self._any_digits(),
+        )
+
+    def _any_digits(self) -> str:
+        serial = self._chance.number(1, len(MANIFEST))
+        return digits_of(serial, deck_set=self._chance.choice(DECK_SETS))
 
     def _miscount(self) -> None:
         self.command("close_shoe", cards_left=self._chance.number(0, 52))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from studio.domain.game import Json
 from studio.domain.log import canonical
+from studio.services.picture_ports import WantedPicture
 from studio.services.ports import Balance, DeckSet, Ending, RoundRow, StoredEvent, Wager
 from studio.services.records import AlarmRow, TrailRow
 
@@ -44,6 +45,14 @@ class LeaseChange:
     after: Lease
 
 
+@dataclass(frozen=True, kw_only=True)
+class KeptPicture:
+    """A picture that is wanted, and whether it has come."""
+
+    wanted: WantedPicture
+    came: bool
+
+
 @dataclass
 class Disk:
     """Everything durable. Changes are made in place and noted, so that they can be undone."""
@@ -74,6 +83,7 @@ class Disk:
     qualified: dict[int, frozenset[str]] = field(default_factory=dict)
     leases: dict[str, Lease] = field(default_factory=dict)
     lease_changes: list[LeaseChange] = field(default_factory=list)
+    pictures: dict[int, KeptPicture] = field(default_factory=dict)
     transfers: int = 0
     corrections: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     """By round and version: where in the log of its table the correction lies."""

@@ -29,11 +29,12 @@ from studio.services.ports import (
 )
 from studio.services.qualification import Qualifications
 from studio.services.records import AlarmRow, TrailRow
-from studio.simulation.absent import NoPictures, NothingDisabled, NotSimulated
+from studio.simulation.absent import NothingDisabled, NotSimulated
 from studio.simulation.book import Hook, MemoryLedger, MemoryWagers
 from studio.simulation.disk import Disk, Lease, LeaseChange
 from studio.simulation.guards import Guard, Guards
 from studio.simulation.owing import MemoryOwed
+from studio.simulation.pictures import MemoryPictures
 from studio.simulation.rounds import MemoryRounds
 
 
@@ -425,7 +426,7 @@ class MemoryUnit(NotSimulated, UnitOfWork):
     @property
     def pictures(self) -> Pictures:
         """See the port."""
-        return NoPictures()
+        return MemoryPictures(self._disk)
 
 
 class MemoryUnits(Units):

@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from studio.domain.cards import ALL_CARDS
 from studio.domain.game import Json
 from studio.domain.pending import PendingCorrection
+from studio.domain.procedures import choices, seen
 from studio.domain.round import Phase
 from studio.domain.table import Stage, TableState
 from studio.services.ports import Actor, RoundRow
 from studio.simulation.chance import Chance
-from studio.simulation.dealing import Dealer
+from studio.simulation.dealing import Cards, Dealer
 from studio.simulation.floor import SUPERVISORS
 from studio.simulation.network import Network
 from studio.simulation.server import Server
@@ -122,19 +123,44 @@ class Pit:
         else:
             self._command("approve_correction", proposal)
 
+    def _named(self, state: TableState, command: str) -> dict[str, Json]:
+        """Name the situation that the log shows and a choice of it; at times one that is shut."""
+        situation = seen(state)
+        if situation is None or self._chance.one_in(3):
+            return {}
+        ways = [one for one in choices(state, situation) if one.command == command]
+        if not ways:
+            return {}
+        self._network.ask(lambda to: to.tables.choices(self.table))
+        way = self._chance.choice(ways).way
+        return {"situation": situation.value, "choice": way.value}
+
     def _wanted(self, state: TableState) -> tuple[str, dict[str, Json]] | None:
         cards = self._dealer.cards
         running = state.round is not None and state.round.running
         if state.fault is not None and state.fault.held:
-            return "release_held", {}
+            return "release_held", self._named(state, "release_held")
+        if state.fault is not None and state.fault.keyed is not None and cards is not None:
+            return self._answer_key(cards)
         if state.stopped or state.pit_called:
-            return "resume", {}
+            return "resume", self._named(state, "resume")
         useless = state.verification_failed or (state.shoe is not None and state.shoe.in_shoe < 14)
         if useless and not running and state.stage is not Stage.NO_SHOE and cards is not None:
             return "close_shoe", {"cards_left": cards.left}
         if state.locked is not None:
             return "unlock", {}
         return None
+
+    def _answer_key(self, cards: Cards) -> tuple[str, dict[str, Json]] | None:
+        """Key in what the latest picture shows; without one, or now and then, reject."""
+        newest = self._network.ask(self._picture).value or 0
+        if not newest or self._chance.one_in(6):
+            return "drop_key", {}
+        return "confirm_key", {"digits": self._dealer.key_of(cards), "picture": newest}
+
+    def _picture(self, to: Server) -> int:
+        with to.units.read() as unit:
+            return unit.pictures.newest().get(self.table, 0)
 
     def _whim(self, state: TableState) -> tuple[str, dict[str, Json]] | None:
         chance = self._chance

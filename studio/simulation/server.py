@@ -15,6 +15,7 @@ from studio.services.links import LinkWatch
 from studio.services.live import Live, LiveTables
 from studio.services.ports import Actor, Publisher, UnitOfWork
 from studio.services.proposing import Corrections
+from studio.services.reading import CardReading
 from studio.services.retry import TryAgainError
 from studio.services.setup import TableSetup
 from studio.services.tables import TableService
@@ -155,10 +156,13 @@ class Server:
             tables=live,
             publisher=bus,
             corrections=self._corrections(live),
+            reading=CardReading(self._chance),
             holder=self.name,
         )
         self.links = LinkWatch(runner=self.tables, clock=self._clock)
-        self.devices = DeviceService(runner=self.tables, links=self.links, randomness=self._chance)
+        self.devices = DeviceService(
+            runner=self.tables, links=self.links, reading=self.tables.reading
+        )
         self.clockwork = Clockwork(runner=self.tables, links=self.links)
         self.cash = CashService(units=units, publisher=bus)
         self.wagers = WagerService(units=units, setups=setups, games=games, publisher=bus)

@@ -213,7 +213,7 @@ class Watch:
             sealed.clear()
             self._claimed[stored.table].clear()
         self._claimed[stored.table].update(face["card"] for face in stored.body.get("faces", []))
-        if stored.sealed is not None and stored.kind != "CardVerified":
+        if stored.sealed is not None and stored.kind not in {"CardVerified", "CardKeyed"}:
             sealed[int(stored.sealed["serial"])] = str(stored.sealed["nonce"])
         for card in stored.body.get("cards", []):
             sealed.pop(card["serial"], None)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, Uuid, and_, bindparam, exists, func, select
 
+from studio.services.choice_ports import OpenBook
 from studio.services.ports import ClosedBook, Ending, EndingKind, RoundRow, Wager
 from studio.store.forfeits import forfeited
 from studio.store.rounds import latest_first, round_row
@@ -121,6 +122,17 @@ def totals(connection: Connection, round_id: str) -> Mapping[str, tuple[int, int
         .order_by(wager.c.bet)
     )
     return {bet: (count, stake_minor) for bet, count, stake_minor in rows}
+
+
+def standing(connection: Connection, round_id: str) -> OpenBook:
+    """Return how many open wagers there are, of how many players, and what is held for them."""
+    players = func.count(func.distinct(wager.c.player_id))
+    count, players_count, held_minor = connection.execute(
+        select(func.count(), players, total(wager.c.hold_minor)).where(
+            wager.c.round_id == round_id, ~ended
+        )
+    ).one()
+    return OpenBook(count=count, players=players_count, held_minor=held_minor)
 
 
 def booked_wagers(round_id: str) -> Select[Any]:

@@ -18,12 +18,11 @@ from sqlalchemy import (
 from studio.domain.errors import InvariantError
 from studio.services.correction_ports import (
     NOTHING_REFUNDED,
-    HeldMoney,
     PlayerChange,
     Refund,
     RoundRefund,
 )
-from studio.store.book import ended, taken_back
+from studio.store.book import taken_back
 from studio.store.forfeits import any_in_round, without_stake_if_forfeited
 from studio.store.settling import payout_formula
 from studio.store.sums import total
@@ -153,12 +152,3 @@ def player_changes(
         )
         for row in connection.execute(wanted)
     ]
-
-
-def held(connection: Connection, round_id: str) -> HeldMoney:
-    """Return what the open wagers of a round hold; see the port."""
-    sums = select(func.count(wager.c.player_id.distinct()), total(wager.c.hold_minor)).where(
-        wager.c.round_id == round_id, ~ended
-    )
-    players, held_minor = connection.execute(sums).one()
-    return HeldMoney(players=players, held_minor=held_minor)

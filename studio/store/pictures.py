@@ -114,6 +114,15 @@ class SqlPictures(Pictures):
         )
         return {(table, wanted_ms): picture_id for table, wanted_ms, picture_id in rows}
 
+    def place(self, picture_id: int, *, table: str) -> tuple[int, int] | None:
+        """See the port."""
+        row = self._connection.execute(
+            select(scan_picture.c.epoch, scan_picture.c.seq).where(
+                scan_picture.c.id == picture_id, scan_picture.c.table_code == table, _THERE
+            )
+        ).first()
+        return None if row is None else (row.epoch, row.seq)
+
     def open(self, picture_id: int) -> Picture:
         """See the port."""
         row = self._connection.execute(

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 from sqlalchemy import Connection
 
+from studio.services.choice_ports import OpenBook
 from studio.services.correction_ports import (
     BookCorrected,
-    HeldMoney,
     PayoutChange,
     PlayerChange,
     Refund,
@@ -104,10 +104,6 @@ class SqlWagers(Wagers):
             self._connection, round_ids, nets=nets, player_id=player_id
         )
 
-    def held(self, round_id: str) -> HeldMoney:
-        """See the port."""
-        return correction_looks.held(self._connection, round_id)
-
     def of_round(self, round_id: str, *, player_id: int | None = None) -> Sequence[Wager]:
         """See the port."""
         return book.of_round(self._connection, round_id, player_id=player_id)
@@ -122,6 +118,10 @@ class SqlWagers(Wagers):
             limit_rounds=limit_rounds,
             before_round_ms=before_round_ms,
         )
+
+    def standing(self, round_id: str) -> OpenBook:
+        """See the port."""
+        return book.standing(self._connection, round_id)
 
     def totals(self, round_id: str) -> Mapping[str, tuple[int, int]]:
         """See the port."""

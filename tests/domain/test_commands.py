@@ -10,6 +10,7 @@ from studio.domain.commands import (
     CloseShoe,
     Command,
     ConfirmBurn,
+    DropKey,
     EndVerification,
     FreeSeat,
     LeaveSeat,
@@ -27,14 +28,8 @@ from studio.domain.commands import (
     Unlock,
 )
 from studio.domain.decide import can, decide
-from studio.domain.events import (
-    CardsRevealed,
-    HandResult,
-    Mark,
-    RoundSettled,
-    RoundToCorrect,
-    RoundVoided,
-)
+from studio.domain.event_parts import HandResult, Mark
+from studio.domain.events import CardsRevealed, RoundSettled, RoundToCorrect, RoundVoided
 from studio.domain.round import Phase
 from tests.support.tables import (
     MANIFEST,
@@ -44,6 +39,7 @@ from tests.support.tables import (
     betting,
     close_command,
     closed,
+    confirm_key,
     correct_command,
     dealt,
     drop_command,
@@ -51,6 +47,8 @@ from tests.support.tables import (
     empty,
     fail,
     in_play,
+    key,
+    keyed,
     load_command,
     loaded,
     propose_command,
@@ -61,6 +59,7 @@ from tests.support.tables import (
     settled,
     shuffle_command,
     shuffled,
+    unread,
     void_command,
 )
 
@@ -108,6 +107,11 @@ ACCEPTED: list[tuple[Callable[[], MemoryTable], Command, list[str]]] = [
     (betting, fail(), ["ReadFailed"]),
     (after(betting, fail(), fail()), fail(), ["ReadFailed", "PitCalled"]),
     (in_play, fail(), []),
+    (unread, key(9), ["CardKeyed"]),
+    (keyed, key(10), ["CardKeyed"]),
+    (keyed, confirm_key(9), ["KeyConfirmed", "CardDrawn"]),
+    (keyed, confirm_key(10), ["KeyDropped"]),
+    (keyed, DropKey(by="Mori", reason="not the card"), ["KeyDropped"]),
     (after(lambda: shuffled(scan_at="reveal"), see(1)), ConfirmBurn(), ["BurnConfirmed"]),
     (in_play, TurnCutCard(), ["CutCardOut"]),
     (after(in_play, TurnCutCard()), TurnCutCard(), []),

@@ -4,7 +4,8 @@ import pytest
 
 from studio.domain.correcting import Basis, resettle, with_faces
 from studio.domain.errors import InvariantError, RefusedError
-from studio.domain.events import CardDrawn, CorrectedFace, SealedCard
+from studio.domain.event_parts import SealedCard
+from studio.domain.events import CardDrawn, CorrectedFace
 from studio.domain.game import GameConfig
 from studio.games import game
 

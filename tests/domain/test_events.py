@@ -17,13 +17,14 @@ from studio.domain.commands import (
 )
 from studio.domain.errors import InvariantError
 from studio.domain.event_bodies import from_body, to_body
+from studio.domain.event_parts import BetResult, HandResult, Mark, OpenCard, SealedCard
 from studio.domain.events import (
     EVENT_KINDS,
-    BetResult,
     BettingClosed,
     BurnConfirmed,
     CardDrawn,
     CardHeld,
+    CardKeyed,
     CardsRevealed,
     CardVerified,
     CorrectedFace,
@@ -37,12 +38,11 @@ from studio.domain.events import (
     DealingStopped,
     Event,
     FirstCardTurned,
-    HandResult,
     HeldReleased,
+    KeyConfirmed,
+    KeyDropped,
     LinkLost,
     LinkRestored,
-    Mark,
-    OpenCard,
     PitCalled,
     ReadFailed,
     RoundCorrected,
@@ -50,7 +50,6 @@ from studio.domain.events import (
     RoundSettled,
     RoundToCorrect,
     RoundVoided,
-    SealedCard,
     ShoeClosed,
     ShoeLoaded,
     ShoeShuffled,
@@ -72,17 +71,26 @@ from tests.support.tables import (
     due,
     empty,
     in_play,
+    keyed,
     loaded,
     revealing,
     see_foreign,
     settled,
     shuffled,
+    unread,
 )
 
 SEALED = SealedCard(card="9S", serial=9, nonce="ab" * 32)
 OPENED = OpenCard(position="P1", index=0, card="4H", serial=17, nonce="cd" * 32)
 CARD = CardDrawn(scope="T1-1-1", position="burn", index=0, commitment="0" * 64, sealed=SEALED)
 HELD = CardHeld(fault="unneeded_card", scope="T1-1", commitment="1" * 64, sealed=SEALED)
+KEYED = CardKeyed(position="burn", index=0, by="Sato", sealed=SEALED)
+CONFIRMED = KeyConfirmed(
+    position="burn", index=0, dealer="Sato", by="Mori", reason="破れ", picture=7
+)
+DROPPED = KeyDropped(
+    position="burn", index=0, why="differs", dealer="Sato", by="Mori", reason="why", picture=7
+)
 LOADED = ShoeLoaded(
     game="pok_deng",
     deck_set=2,
@@ -324,6 +332,14 @@ EVOLVED: list[tuple[Callable[[], MemoryTable], Event, Look, object]] = [
         ("read_failed", 2, False),
     ),
     (
+        unread,
+        KEYED,
+        lambda s: s.fault.keyed and (s.fault.keyed.by, s.fault.keyed.card),
+        ("Sato", SEALED),
+    ),
+    (keyed, DROPPED, lambda s: (s.fault.keyed, s.fault.key_dropped), (None, "differs")),
+    (keyed, CONFIRMED, lambda s: s.fault, None),
+    (
         betting,
         HELD,
         lambda s: s.fault and (s.fault.code, s.fault.held),
@@ -342,6 +358,12 @@ EVOLVED: list[tuple[Callable[[], MemoryTable], Event, Look, object]] = [
         DealingResumed(by="Mori", reason="why"),
         lambda s: (s.stopped, s.pit_called),
         (False, False),
+    ),
+    (
+        stopped,
+        DealingResumed(by="Mori", reason="why", choice="re_lay"),
+        lambda s: s.stopped,
+        False,
     ),
     (betting, LinkLost(link="video"), lambda s: s.links_lost, frozenset({"video"})),
     (dealt, LinkLost(link="video"), lambda s: s.round.interrupted, True),
@@ -384,7 +406,7 @@ def test_every_event_has_a_row():
     assert {type(event).__name__ for _, event, _, _ in EVOLVED} == set(EVENT_KINDS)
 
 
-@pytest.mark.parametrize("event", [CARD, HELD], ids=["drawn", "held"])
+@pytest.mark.parametrize("event", [CARD, HELD, KEYED], ids=["drawn", "held", "keyed"])
 def test_a_sealed_card_stands_neither_in_the_body_nor_in_the_text_of_its_event(event):
     for text in (canonical(to_body(event)), repr(event), str(event)):
         assert SEALED.nonce not in text
@@ -470,6 +492,11 @@ def test_a_card_held_in_a_log_of_the_first_release_is_held_and_released(fault):
     table.do(ReleaseHeld(by="Mori", reason="set aside"))
     assert table.state.fault is None
     assert table.state.shoe.burnt == before.burnt + (sealed is not None)
+
+
+def test_a_table_that_went_on_in_a_log_of_the_first_release_names_no_choice():
+    event = from_body("DealingResumed", {"by": "Mori", "reason": "why"}, None)
+    assert event == DealingResumed(by="Mori", reason="why", choice=None)
 
 
 def test_a_failed_read_in_a_log_of_the_first_release_keeps_its_reason():

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from studio.domain import dealing, decide, guards, proposing
+from studio.domain import dealing, decide, guards, keying, proposing
 from studio.domain.commands import (
     CloseShoe,
     Command,
     ConfirmBurn,
+    DropKey,
     EndVerification,
     FreeSeat,
     LeaveSeat,
@@ -38,12 +39,16 @@ from tests.support.tables import (
     betting,
     close_command,
     closed,
+    confirm_key,
     correct_command,
     dealt,
     drop_command,
     due,
     empty,
+    fail,
     in_play,
+    key,
+    keyed,
     load_command,
     loaded,
     propose_command,
@@ -54,6 +59,7 @@ from tests.support.tables import (
     settled,
     shuffle_command,
     shuffled,
+    unread,
     void_command,
 )
 
@@ -222,6 +228,19 @@ REFUSALS: list[tuple[str, Callable[[], MemoryTable], Command]] = [
     ("correction_not_due", announced, correct_command(resettled=ANEW)),
     ("correction_begun", begun, drop_command()),
     ("no_card_held", betting, ReleaseHeld(reason="why", by="Mori")),
+    ("keying_not_due", in_play, key(9)),
+    ("keying_not_due", betting, key(9)),
+    ("keying_not_due", after(betting, fail(), fail()), key(9)),
+    ("keying_not_due", after(unread, see(9)), key(10)),
+    ("code_unknown", unread, key(9, known=False)),
+    ("code_unknown", keyed, replace(confirm_key(9), seen=see(9, known=False))),
+    ("no_card_keyed", unread, confirm_key(9)),
+    ("no_card_keyed", unread, DropKey(by="Mori", reason="why")),
+    ("no_card_keyed", after(keyed, see(9)), confirm_key(9)),
+    ("picture_missing", keyed, confirm_key(9, picture_seq=None)),
+    ("picture_missing", keyed, confirm_key(9, picture_seq=6)),
+    ("reason_missing", keyed, confirm_key(9, reason=" ")),
+    ("reason_missing", keyed, DropKey(by="Mori", reason=" ")),
     ("burn_is_scanned", betting, ConfirmBurn()),
     ("burn_not_due", scanned_when_opened, ConfirmBurn()),
     ("card_held", held(in_play), OPEN),
@@ -231,6 +250,8 @@ REFUSALS: list[tuple[str, Callable[[], MemoryTable], Command]] = [
     ("card_held", held(last_round_done), COUNT_OUT),
     ("card_held", held(in_play), COUNT_OUT_EARLY),
     ("card_held", held(shuffled), ConfirmBurn()),
+    ("card_held", held(keyed), confirm_key(9)),
+    ("dealing_stopped", stopped(unread), key(9)),
     ("dealing_stopped", stopped(empty), load_command()),
     ("dealing_stopped", stopped(loaded), StartVerification()),
     ("dealing_stopped", stopped(verifying), EndVerification(manifest=MANIFEST)),
@@ -260,7 +281,7 @@ def test_a_refused_command_names_its_rule_and_changes_nothing(code, make, comman
 
 
 def test_every_refusal_has_a_row():
-    assert codes_raised([decide, dealing, guards, proposing], error="RefusedError") == {
+    assert codes_raised([decide, dealing, guards, keying, proposing], error="RefusedError") == {
         code for code, _, _ in REFUSALS
     }
 

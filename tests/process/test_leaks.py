@@ -1,7 +1,7 @@
 """No card is anywhere before its reveal: not on a page, in an answer, a message, a log, a figure.
 
-A real round with a failed read and a doubled card, in which the test knows every card because it
-deals them. At each step it fetches everything that anybody may fetch.
+A real round with a failed read, a keyed card and a doubled one, in which the test knows every
+card because it deals them. At each step it fetches everything that anybody may fetch.
 """
 
 import json
@@ -205,10 +205,16 @@ def test_no_card_is_told_before_its_reveal_and_the_search_finds_it_after(house, 
     house.lay(cards[5], trouble="unreadable")
     house.wait_for(lambda view: view["instruction"]["code"] == "rescan", "the failed read")
     need_silence(watch, watch.everything(round_id), drawn=6)
+    # Keyed in and rejected: the entry is kept apart like a drawn card.
+    for _ in range(2):
+        house.dealer.command(TABLE, "unreadable")
+    house.dealer.command(TABLE, "key_card", digits=cards[5])
+    need_silence(watch, watch.everything(round_id), drawn=7)
+    house.people["pit"].command(TABLE, "drop_key", reason="the camera shall try again")
     house.draw(cards[5])
     house.lay(cards[1])
     house.wait_for(lambda view: view["instruction"]["code"] == "held", "the doubled card")
-    need_silence(watch, watch.everything(round_id), drawn=7)
+    need_silence(watch, watch.everything(round_id), drawn=8)
     house.people["pit"].command(
         TABLE, "release_held", action="continue", reason="shown twice by mistake"
     )
@@ -217,9 +223,9 @@ def test_no_card_is_told_before_its_reveal_and_the_search_finds_it_after(house, 
         watch.digits.append(digits)
         house.draw(digits)
     house.hand.clear()
-    need_silence(watch, watch.everything(round_id), drawn=14)
+    need_silence(watch, watch.everything(round_id), drawn=15)
     house.wait_for(lambda view: view["phase"] == "reveal", "the close of betting")
-    need_silence(watch, watch.everything(round_id), drawn=14)
+    need_silence(watch, watch.everything(round_id), drawn=15)
 
     # Half way: what is open is told, what is closed is not.
     for _ in range(3):

@@ -124,6 +124,7 @@ def test_a_failed_read_tells_the_dealer_why(floor, kind, reason):
         "position": "burn",
         "card": 1,
         "held": False,
+        "key": None,
     }
 
 

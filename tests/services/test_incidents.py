@@ -18,6 +18,7 @@ from studio.services.bundle_check import check_bundle
 from studio.services.evidence import EvidenceService
 from studio.signing import Signer, signature_holds
 from tests.support.floor import HANDS, MANIFEST, PIT, PLAYER, code_of, with_setup
+from tests.support.jpegs import jpeg, text
 
 
 def refused(work, *args, **more) -> str:
@@ -83,8 +84,14 @@ def test_incident_4_a_dealer_without_the_qualification_opens_nothing(both):
     with both.units.write() as unit:
         unit.connection.exec_driver_sql("DELETE FROM qualification")
         unit.commit()
-    assert refused(both.command, "take_seat") == "dealer_not_qualified"
+    for _ in range(3):
+        assert refused(both.command, "take_seat") == "dealer_not_qualified"
     assert both.state().dealer is None
+    (alarm,) = both.tables.pit(both.links)["alarms"]
+    assert (alarm["code"], alarm["table"], alarm["priority"]) == ("dealer_not_qualified", "T1", 2)
+    assert alarm["details"] == {"name": "Sato", "game": "pok_deng"}
+    both.tables.acknowledge(PIT, alarm["id"])
+    assert both.alarms() == []
 
 
 def test_incident_5_without_video_no_new_round_and_settled_ones_stand(both):
@@ -186,6 +193,22 @@ def test_incident_12_what_does_not_read_becomes_no_card(both, reason):
     assert state.shoe == before
     assert state.round.drawn == ()
     assert state.fault.reason == reason
+
+
+def test_incident_12_a_card_that_no_try_reads_is_keyed_in_by_two_people(both):
+    both.to_betting()
+    for number in range(3):
+        both.report(id=f"cam-90{number}", kind="read_failed", code=None, reason="unreadable")
+    both.pictures.take(
+        "cam", table="T1", report_id="cam-900", captured_ms=5, frame=text(jpeg()), card=None
+    )
+    (picture,) = both.pictures.of_table("T1")
+    both.command("key_card", digits=code_of(3))
+    assert both.state().round.drawn == (), "one person's word is no card"
+    entry = {"digits": code_of(3), "picture": picture["id"], "reason": "torn"}
+    assert refused(both.command, "confirm_key", **entry) == "role_forbids"
+    both.command("confirm_key", PIT, **entry)
+    assert [card.serial for card in both.state().round.drawn] == [3]
 
 
 def test_incident_12_a_code_seen_again_later_in_the_shoe_is_held(both):

@@ -112,6 +112,37 @@ def test_a_round_that_runs_is_played_to_its_end_and_no_other_begins(both):
     both.command("start_round", OTHER_DEALER)
 
 
+def test_the_pit_hears_of_each_dealer_and_table_once_until_it_is_taken(both):
+    withdraw(both)
+    withdraw(both, OTHER_DEALER)
+    tries = [("T1", DEALER), ("T1", OTHER_DEALER), ("T2", DEALER), ("T1", DEALER)]
+    for table, dealer in tries:
+        refused(both, "take_seat", table=table, actor=dealer)
+    alarms = both.tables.pit(both.links)["alarms"]
+    assert sorted((one["table"], one["details"]["name"]) for one in alarms) == [
+        ("T1", "Abe"),
+        ("T1", "Sato"),
+        ("T2", "Sato"),
+    ]
+    assert both.publisher.hints.count({"kind": "alarm", "table": "T1"}) == 2
+    of_sato = next(one for one in alarms if one["details"]["name"] == "Sato")
+    both.tables.acknowledge(PIT, of_sato["id"])
+    left = both.tables.pit(both.links)["alarms"]
+    assert [one["id"] for one in left] == [one["id"] for one in alarms if one != of_sato]
+    refused(both, "take_seat", table=of_sato["table"])
+    assert len(both.tables.pit(both.links)["alarms"]) == 3, "another try after it was taken"
+
+
+@pytest.mark.parametrize("name", ["load_shoe", "start_round"])
+def test_the_pit_hears_of_a_dealer_whose_qualification_is_gone(both, name):
+    before_opening(both, name)
+    withdraw(both)
+    refused(both, name, **OPENING[name])
+    assert [one["code"] for one in both.tables.pit(both.links)["alarms"]] == [
+        "dealer_not_qualified"
+    ]
+
+
 def test_a_retry_is_answered_although_the_qualification_is_gone(floor):
     id = str(uuid.uuid4())
     first = floor.command("take_seat", id=id)

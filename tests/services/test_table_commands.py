@@ -17,6 +17,7 @@ from tests.support.floor import (
     PIT,
     PLAYER,
     Floor,
+    code_of,
 )
 from tests.support.source import codes_raised
 
@@ -30,6 +31,8 @@ ARGUMENTS = {
     "cards": {},
     "rounds": {"T1-1-1": 1},
     "proposal": "8",
+    "digits": code_of(5),
+    "picture": 1,
 }
 
 

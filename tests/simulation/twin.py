@@ -5,9 +5,9 @@ from fractions import Fraction
 from typing import TypeVar
 
 from studio.domain.errors import StudioError
+from studio.services.choice_ports import OpenBook
 from studio.services.correction_ports import (
     BookCorrected,
-    HeldMoney,
     PayoutChange,
     PlayerChange,
     Refund,
@@ -100,8 +100,10 @@ class TwinWagers(MemoryWagers):
             lambda: self._sql.wagers.player_changes(round_ids, **wanted),
         )
 
-    def held(self, round_id: str) -> HeldMoney:
-        return both(lambda: self._first.held(round_id), lambda: self._sql.wagers.held(round_id))
+    def standing(self, round_id: str) -> OpenBook:
+        return both(
+            lambda: self._first.standing(round_id), lambda: self._sql.wagers.standing(round_id)
+        )
 
     def of_round(self, round_id: str, *, player_id: int | None = None) -> Sequence[object]:
         return both(

@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import event, select
 
 from studio.domain.errors import InvariantError, RefusedError
-from studio.services.correction_ports import HeldMoney, PayoutChange
+from studio.services.choice_ports import OpenBook
+from studio.services.correction_ports import PayoutChange
 from studio.services.ports import EndingKind
 from studio.services.retry import again
 from studio.store import audit_corrections
@@ -252,8 +253,8 @@ def test_what_a_running_round_holds_leaves_out_what_was_taken_back(house, won):
     taken = house.place(house.request(round_id, player, stake_minor=50))
     house.undo(taken.wager.id, player)
     with house.units.read() as unit:
-        assert unit.wagers.held(round_id) == HeldMoney(players=1, held_minor=200)
-        assert unit.wagers.held(won[0]) == HeldMoney(players=0, held_minor=0)
+        assert unit.wagers.standing(round_id) == OpenBook(count=1, players=1, held_minor=200)
+        assert unit.wagers.standing(won[0]) == OpenBook(count=0, players=0, held_minor=0)
 
 
 # A wager in flight -----------------------------------------------------------------------------

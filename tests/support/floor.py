@@ -25,6 +25,7 @@ from studio.services.live import Live, LiveTables
 from studio.services.pictures import PictureService
 from studio.services.ports import Actor, Clock, DeckSet, Placed, Role
 from studio.services.proposing import CorrectionPolicy, Corrections
+from studio.services.reading import CardReading
 from studio.services.records import AlarmRow
 from studio.services.replay import GameReplay
 from studio.services.runner import OnSettled
@@ -134,12 +135,13 @@ class Floor:
             tables=live,
             corrections=Corrections(live, self.policy),
             publisher=self.publisher,
+            reading=CardReading(SeededRandomness(self.seed)),
             on_settled=self.on_settled(),
             holder=self.holder,
         )
         self.links = LinkWatch(runner=self.tables, clock=self.clock)
         self.devices = DeviceService(
-            runner=self.tables, links=self.links, randomness=SeededRandomness(self.seed)
+            runner=self.tables, links=self.links, reading=self.tables.reading
         )
         self.clockwork = Clockwork(runner=self.tables, links=self.links)
         self.pictures = PictureService(

@@ -13,10 +13,12 @@ from studio.domain.commands import (
     ApproveCorrection,
     CloseBetting,
     Command,
+    ConfirmKey,
     ConfirmShuffle,
     CorrectRound,
     DropCorrection,
     FailRead,
+    KeyCard,
     LoadShoe,
     OpenRound,
     ProposeCorrection,
@@ -75,6 +77,17 @@ def see_foreign(serial: int = 5) -> SeeCard:
 def fail(reason: str = "unreadable") -> FailRead:
     """Return the command of a failed read."""
     return FailRead(reason=reason, tries_max=TRIES_MAX)
+
+
+def key(serial: int, **changes: bool) -> KeyCard:
+    """Return the dealer's entry of a card of the manifest."""
+    return KeyCard(seen=see(serial, **changes), by="Sato", tries_max=TRIES_MAX)
+
+
+def confirm_key(serial: int, **changes: object) -> ConfirmKey:
+    """Return the supervisor's entry of a card of the manifest, from a picture that is there."""
+    values = {"by": "Mori", "reason": "code torn", "picture": 7, "picture_seq": 10_000}
+    return ConfirmKey(seen=see(serial), **(values | changes))  # type: ignore[arg-type]
 
 
 def load_command(**changes: object) -> LoadShoe:
@@ -269,6 +282,21 @@ def betting(**changes: object) -> MemoryTable:
     """Return a table whose first round takes bets."""
     table = in_play(**changes)
     table.open_round()
+    return table
+
+
+def unread() -> MemoryTable:
+    """Return a table whose burn card has failed to be read as often as is allowed."""
+    table = betting()
+    for _ in range(TRIES_MAX):
+        table.do(fail())
+    return table
+
+
+def keyed() -> MemoryTable:
+    """Return a table whose dealer has keyed in card 9."""
+    table = unread()
+    table.do(key(9))
     return table
 
 

@@ -59,6 +59,7 @@ DOORS = [
     ("POST", "/api/tables/T1/commands", {"dealer", "pit_supervisor"}),
     ("POST", "/api/tables/T1/station", {"dealer"}),
     ("POST", "/api/alarms/1/acknowledge", {"pit_supervisor"}),
+    ("GET", "/api/tables/T1/choices", PIT),
     ("GET", "/api/tables/T1/pictures", PIT),
     ("POST", "/api/pictures/1/open", {"pit_supervisor"}),
     ("POST", "/api/cash", {"administrator"}),

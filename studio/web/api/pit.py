@@ -33,6 +33,13 @@ def acknowledge(alarm_id: int) -> ResponseReturnValue:
     return jsonify(studio().tables.acknowledge(person().actor, alarm_id, reason=reason))
 
 
+@pit.get("/tables/<table>/choices")
+@allow(*READERS)
+def choices(table: str) -> ResponseReturnValue:
+    """Return what may be done about each trouble at a table, and what it does to money."""
+    return jsonify(studio().tables.choices(table))
+
+
 @pit.get("/tables/<table>/pictures")
 @allow(*READERS)
 def pictures(table: str) -> ResponseReturnValue:

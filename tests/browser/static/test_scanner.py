@@ -2,7 +2,7 @@
 
 import pytest
 
-from studio.domain.events import Held
+from studio.domain.event_parts import Held
 from studio.services.scan_reasons import REASONS
 from studio.web.catalogue import texts
 
