@@ -139,11 +139,7 @@ def make_studio(settings: Settings, publisher: Publisher) -> Studio:
         clockwork=Clockwork(runner=tables, links=links),
         devices=DeviceService(runner=tables, links=links, reading=tables.reading),
         wagers=WagerService(
-            units=units,
-            setups=setups,
-            games=games,
-            publisher=publisher,
-            play_money=play is not None,
+            units=units, setups=setups, games=games, publisher=publisher, play_money=bool(play)
         ),
         cash=CashService(units=units, publisher=publisher),
         disabling=DisablingService(units=units, publisher=publisher, games=tuple(games)),

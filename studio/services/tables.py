@@ -186,11 +186,6 @@ class TableService(TableRunner):
             with self.units.read() as uow:
                 totals = uow.wagers.totals(current.id) if current else {}
             unread[code] = unread_since(live)
-            bets = live.setup.bets(live.game)
-            exposure = sum(
-                (bets[bet].bank_exposure * stake for bet, (_, stake) in totals.items()),
-                start=Fraction(0),
-            )
             tables[code] = {
                 "table": code,
                 "epoch": live.state.epoch,
@@ -198,7 +193,7 @@ class TableService(TableRunner):
                 "view": live.view,
                 "wagers": sum(count for count, _ in totals.values()),
                 "stake_minor": sum(stake for _, stake in totals.values()),
-                "exposure_minor": int(exposure),
+                "exposure_minor": _exposure_minor(live, totals),
                 "currency": {
                     "code": live.setup.currency.code,
                     "decimals": live.setup.currency.decimals,
@@ -353,6 +348,14 @@ class TableService(TableRunner):
             "round": shown,
             "events": events,
         }
+
+
+def _exposure_minor(live: Live, totals: Mapping[str, tuple[int, int]]) -> int:
+    """Return what the bank may lose on these stakes, bet by bet."""
+    bets = live.setup.bets(live.game)
+    return int(
+        sum((bets[bet].bank_exposure * stake for bet, (_, stake) in totals.items()), Fraction(0))
+    )
 
 
 def _of_read(
