@@ -48,7 +48,7 @@ function makeField({ name, label, type = "text", value = "", hint = "", options 
   if (options) {
     input = h("select", common, ...options.map(([code, text]) => h("option", { value: code, text, selected: code === value })));
   } else if (type === "textarea") {
-    input = h("textarea", { rows: 2, maxlength: 500, ...common });
+    input = h("textarea", { rows: 2, maxlength: 500, text: value, ...common });
   } else {
     input = h("input", { type, value, autocomplete: "off", ...(type === "number" ? { inputmode: "numeric", step: 1 } : {}), ...common });
   }

@@ -4,6 +4,7 @@ import { get, look, newId, postUntilAnswered } from "./api.js";
 import { positionShort } from "./bet_words.js";
 import { cardChip } from "./cards.js";
 import { drawGgr } from "./chart.js";
+import { choiceDialog, makeChoices } from "./choices.js";
 import { formatAge } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { $, h, icon, setText } from "./dom.js";
@@ -28,8 +29,12 @@ const testId = (name) => (name === "void_round" ? "void" : name.replaceAll("_", 
 const reasonField = () => ({ name: "reason", label: t("common.reason"), type: "textarea", hint: t("action.reason_hint") });
 
 /** Ask for what an action needs; resolves to the command's values, or null. */
-async function question(name, { table, view, currency, picture }) {
+async function question(name, { table, view, currency, picture, chosen }) {
   if (name === "confirm_key") return answerKey({ table, picture, reason: reasonField() });
+  if (chosen) {
+    const answer = await confirmDialog(choiceDialog(chosen, { currency, reason: reasonField() }));
+    return answer && { ...answer, ...(name === "void_round" ? { round_id: chosen.round_id } : {}) };
+  }
   const common = { testid: `${name}-dialog`, title: t(`action.${name}_title`), confirm: t(`action.${name}`), fields: [reasonField()] };
   if (name === "void_round") {
     const { wagers } = await get(`/api/rounds/${view.round.id}/wagers`);
@@ -65,17 +70,18 @@ export function actionButtons({ view, fresh, run, busy }) {
   );
 }
 
-/** Ask and carry out an action; `say` shows the outcome. */
-export async function perform(name, { table, view, currency, picture, say }) {
+/** Ask and carry out an action; `say` shows the outcome. `chosen`: the choice that it carries out. */
+export async function perform(name, { table, view, currency, picture, chosen = null, say }) {
   try {
-    const answer = await question(name, { table, view, currency, picture });
+    const answer = await question(name, { table, view, currency, picture, chosen });
     if (answer === null) return false;
     const { command = name, ...values } = answer;
+    if (chosen && command === name) Object.assign(values, { situation: chosen.situation, choice: chosen.choice.code });
     say("info", t("action.sending"));
     const onUnknown = () => say("warn", t("action.waiting"));
     await postUntilAnswered(`/api/tables/${table}/commands`, { id: newId(), command, ...values }, { onUnknown });
     if (command === "confirm_key" && (await entriesDiffer(table))) say("warn", t("key.differs"));
-    else say("ok", t(`action.${command}_done`));
+    else say("ok", chosen ? t("choice.done", { choice: t(`choice.${chosen.choice.code}`) }) : t(`action.${command}_done`));
     return true;
   } catch (error) {
     say("bad", errorText(error, currency));
@@ -143,9 +149,11 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
     announce(text);
   };
   const pictures = makePictures({ supervisor, say });
+  const choices = makeChoices({ supervisor, currency, run: (chosen) => run(chosen.choice.command, chosen) });
   const part = (key, ...content) => h("section", { class: "drawer-part" }, h("h3", { text: t(key) }), ...content);
   $("#drawer-body", root).append(
     message,
+    part("choice.title", choices.element),
     actions,
     h("div", { class: "drawer-columns" }, part("pit.table", facts), part("pit.links", links), part("scan.title", scan), part("picture.list", pictures.element), part("pit.round", hands, roundLink), part("pit.road", road), part("pit.ggr", chart), part("round.wagers", wagers), part("pit.rounds", rounds.element)),
   );
@@ -154,10 +162,10 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
   let busy = false;
   let wagersKey = "";
 
-  async function run(name) {
+  async function run(name, chosen = null) {
     if (busy || !shown) return;
     busy = true;
-    await perform(name, { table: shown.item.table, picture: shown.item.read_picture, view: shown.view, currency: currency(), say });
+    await perform(name, { table: shown.item.table, picture: shown.item.read_picture, view: shown.view, currency: currency(), chosen, say });
     busy = false;
     wagersKey = "";
     await onDone();
@@ -219,6 +227,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
       links.replaceChildren(...["scanner", "station", "video"].map((name) => linkRow(item, name)));
       drawScan(scan, item.links?.scanner);
       pictures.update(item);
+      choices.update(item, view);
       hands.replaceChildren(...(view.round?.hands ?? []).map(handRow));
       roundLink.replaceChildren(
         view.round

@@ -351,6 +351,10 @@ function heard(envelope) {
     const where = body.position === "burn" ? t("station.read_burn") : t("station.read", { position: positionWords(own, body.position), card: body.index + 1 });
     $("#read").replaceChildren(icon("circle-check"), h("span", { text: `${where} ${formatTime(atMs)}` }));
   }
+  if (["HeldReleased", "DealingResumed"].includes(kind)) {
+    const told = `choice.${body.choice ?? body.action}_dealer`;
+    if (has(told)) say("info", t(told));
+  }
   if (["ReadFailed", "CardHeld", "KeyDropped", "LinkLost"].includes(kind)) soundFailed();
 }
 

@@ -49,6 +49,12 @@ function dealtOpen({ kind, body }, next) {
   return cards.some((card) => card.position === body.position && card.index === body.index);
 }
 
+/** Which of the named choices let the table go on, in words. */
+function wayOf({ kind, body }) {
+  const key = `choice.${kind === "HeldReleased" ? body.action : body.choice}`;
+  return has(key) ? t(key) : "";
+}
+
 /** Which sentence tells an event: most kinds have one, some differ by what happened, or came next. */
 export function sentence(event, next = null) {
   const { kind, body } = event;
@@ -57,6 +63,7 @@ export function sentence(event, next = null) {
   if (kind === "VerificationEnded" && !body.complete) return "told.VerificationEnded_open";
   if (kind === "ReadFailed" && !placeOf(body)) return "told.ReadFailed_plain";
   if (kind === "RoundSettled" && body.version > 1) return "told.RoundSettled_anew";
+  if (wayOf(event)) return `told.${kind}_choice`;
   if (kind === "KeyDropped" && body.why === "differs") return "told.KeyDropped_differs";
   if (kind === "RoundCorrected" && body.void) return "told.RoundCorrected_void";
   return `told.${kind}`;
@@ -65,7 +72,7 @@ export function sentence(event, next = null) {
 /** What happened, as a row of nodes; empty for a kind that a newer studio may have added. */
 export function eventWords(event, currency, next = null) {
   const key = sentence(event, next);
-  const told = values(event.body, currency);
+  const told = { ...values(event.body, currency), choice: wayOf(event) };
   const text = has(key) ? (typeof event.body.count === "number" ? tn(key, event.body.count, told) : t(key, told)) : "";
   const faces = event.kind === "FirstCardTurned" ? [cardChip(event.body.card)] : opened(event.body.cards ?? []);
   return [text ? h("span", { text }) : null, ...faces].filter(Boolean);

@@ -1,0 +1,79 @@
+// What a supervisor may do about a trouble: choices in plain words, with what each does to money.
+
+import { look } from "./api.js";
+import { h, setShown } from "./dom.js";
+import { language, t, tn } from "./i18n.js";
+import { formatMoney } from "./money.js";
+
+/** What a choice does to money, before anybody presses it. */
+function moneyWords(choice, currency) {
+  if (choice.code !== "void") return t("choice.no_money");
+  if (!choice.wagers) return t("choice.no_bets");
+  return tn("choice.money", choice.wagers, { players: choice.players, amount: formatMoney(choice.refund_minor, currency, language) });
+}
+
+/** The dialog of a choice: what it does, its money, and the reason, which begins as the situation. */
+export function choiceDialog({ situation, choice }, { currency, reason }) {
+  const shoeOut = choice.command === "close_shoe";
+  const cards = { name: "cards_left", label: t("action.cards_left"), type: "number", min: 0, max: 9999, hint: t("action.cards_left_hint") };
+  return {
+    testid: "choice-dialog",
+    title: t(`choice.${choice.code}`),
+    body: [h("p", { text: t(`choice.${choice.code}_what`) }), h("p", { class: "notice", "data-testid": "choice-money", text: moneyWords(choice, currency) })],
+    fields: [...(shoeOut ? [cards] : []), { ...reason, value: t(`situation.${situation}`) }],
+    confirm: t(`choice.${choice.code}`),
+    danger: ["void", "shoe_out"].includes(choice.code),
+  };
+}
+
+/** The list of situations and their choices; `run` is called with the chosen one. */
+export function makeChoices({ supervisor, currency, run }) {
+  const select = h("select", { id: "situation", "data-testid": "situation", "aria-label": t("choice.title"), onchange: draw });
+  const list = h("ul", { class: "plain choice-list", "data-testid": "choices" });
+  const element = h("div", { class: "field" }, select, list);
+  let key = "";
+  let answer = null;
+  let seen = null;
+
+  function row(situation, choice) {
+    const name = t(`choice.${choice.code}`);
+    if (choice.why_not) {
+      return h("li", { class: "small muted", "data-testid": `shut-${choice.code}`, text: t("choice.shut", { choice: name, why: t(`choice.not.${choice.why_not}`) }) });
+    }
+    const words = h("span", { class: "small", text: `${t(`choice.${choice.code}_what`)} ${moneyWords(choice, currency())}` });
+    const button = h("button", { type: "button", class: `button ${choice.code === "void" ? "danger" : ""}`, disabled: !supervisor, "data-testid": `choice-${choice.code}`, text: name, onclick: () => run({ situation, choice, round_id: answer.round_id }) });
+    return h("li", {}, button, words);
+  }
+
+  function draw() {
+    const found = answer?.situations.find((one) => one.code === select.value);
+    list.replaceChildren(...(found?.choices ?? []).map((choice) => row(found.code, choice)));
+  }
+
+  function fill(table) {
+    const chosen = select.dataset.table === table && answer.seen === seen ? select.value : (answer.seen ?? "");
+    const option = (code, text) => h("option", { value: code, text, selected: code === chosen });
+    select.replaceChildren(option("", t("choice.pick")), ...answer.situations.map(({ code }) => option(code, t(`situation.${code}`))));
+    select.dataset.table = table;
+    seen = answer.seen;
+    draw();
+  }
+
+  return {
+    element,
+    async update(item, view) {
+      setShown(element, view.shoe !== null);
+      const wanted = `${item.table}/${item.epoch}/${item.seq}/${item.wagers}`;
+      if (wanted === key) return;
+      key = wanted;
+      try {
+        const found = await look(`/api/tables/${item.table}/choices`);
+        if (wanted !== key) return;
+        answer = found;
+        fill(item.table);
+      } catch {
+        key = ""; // asked again with the next look at the pit
+      }
+    },
+  };
+}
