@@ -96,7 +96,8 @@ def _with_owed(found: FromClause) -> FromClause:
 
 def would_refund(connection: Connection, round_ids: Sequence[str]) -> Refund:
     """Return what annulling these rounds in their order would move; see the port."""
-    found = _with_owed(_by_player(connection, round_ids).subquery()).c
+    by_player = _by_player(connection, round_ids).subquery()
+    found = _with_owed(by_player).c
     minor = found.minor
     rows = connection.execute(
         select(
@@ -127,7 +128,8 @@ def would_refund(connection: Connection, round_ids: Sequence[str]) -> Refund:
             taken_minor=taken_minor,
             owed_minor=owed_minor,
         )
-    distinct = select(func.count(found.player_id.distinct())).where(minor != 0)
+    moved = by_player.c.after_minor != by_player.c.before_minor
+    distinct = select(func.count(by_player.c.player_id.distinct())).where(moved)
     return Refund(rounds=rounds, players=connection.execute(distinct).scalar_one())
 
 
