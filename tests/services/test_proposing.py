@@ -183,6 +183,26 @@ def test_players_learn_nothing_of_a_proposal_and_never_who_and_why(settled):
         assert word not in said
 
 
+def test_an_old_view_and_the_missed_patches_are_the_fresh_view(settled):
+    shown = dict(settled.live().view)
+    seq = settled.state().seq
+    correct(settled)
+    settled.approve()
+    drop(settled)
+    correct(settled)
+    settled.carry_out()
+    missed = settled.restarted().tables.events_since("T1", epoch=1, seq=seq)["events"]
+    for envelope in missed:
+        shown |= envelope["patch"]
+    assert shown == settled.live().view
+    assert [envelope["kind"] for envelope in missed if "correction" in envelope["patch"]] == [
+        "CorrectionAnnounced",
+        "CorrectionDropped",
+        "CorrectionAnnounced",
+        "RoundCorrected",
+    ]
+
+
 def test_a_drop_leaves_everything_as_it_was_and_says_so_to_whom_it_was_announced(settled):
     before = money(settled)
     correct(settled)
