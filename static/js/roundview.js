@@ -33,6 +33,7 @@ export function placeWords({ position, index }) {
 /** Every card of a round: when it was read, where it lies; its face only once it is open. */
 export function cardsTable(round, events) {
   const open = new Map(round.reveals.map((one) => [`${one.position}/${one.index}`, one]));
+  const corrected = new Map((round.corrected?.faces ?? []).map((one) => [`${one.position}/${one.index}`, one.card]));
   const drawn = events.filter((event) => event.kind === "CardDrawn");
   const timed = new Map(drawn.map((event) => [`${event.body.position}/${event.body.index}`, event]));
   const rows = round.commitments.map((card) => {
@@ -44,7 +45,7 @@ export function cardsTable(round, events) {
       {},
       h("th", { scope: "row", text: placeWords(card) }),
       cell(event ? formatTime(event.at_ms) : null, true),
-      h("td", {}, face ? cardChip(face.card) : h("span", { class: "muted", text: t("round.sealed") })),
+      h("td", {}, face ? cardChip(face.card) : h("span", { class: "muted", text: t("round.sealed") }), ...(corrected.has(key) ? [" → ", cardChip(corrected.get(key))] : [])),
       cell(face ? String(face.serial) : null, true),
       h("td", { class: "code wide-only", title: card.commitment, text: `${card.commitment.slice(0, SHORT)}…` }),
     );
@@ -94,6 +95,7 @@ export function roundFacts(round, currency) {
   }
   if (round.payouts_minor !== null && round.payouts_minor !== undefined) facts.push([t("round.payouts"), money(round.payouts_minor)]);
   if (round.void) facts.push([t("round.void"), `${reasonWords(round.void.reason)} (${round.void.by})`]);
+  if (round.corrected) facts.push([t("round.corrected"), t("round.corrected_as", { ...round.corrected, why: reasonWords(round.corrected.reason) })]);
   return facts;
 }
 

@@ -1,0 +1,77 @@
+"""Corrections on the screen: looked at, approved by a second person, told, and only then booked."""
+
+import uuid
+from collections.abc import Mapping
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.dealing import Table
+from tests.browser.house import House, until
+from tests.browser.looks import check, cut_off, poor_contrast, sideways, small_targets
+from tests.browser.windows import Window, Windows
+
+pytestmark = pytest.mark.browser
+
+STAKE_MINOR = 500
+
+
+def balance(house: House, player: str) -> int:
+    return int(house.door(player).get("/api/me")["balance_minor"])
+
+
+def play_round(house: House, table: Table, stakes: Mapping[str, str]) -> str:
+    """Deal a round to its end; stakes: player to bet. Return the round's name."""
+    table.make_ready()
+    round_id = table.start_round()
+    for player, bet in stakes.items():
+        wager = {"id": str(uuid.uuid4()), "bet": bet, "stake_minor": STAKE_MINOR}
+        house.door(player).post(f"/api/rounds/{round_id}/wagers", wager)
+    table.deal()
+    table.wait_for_close()
+    table.reveal_all()
+    until(lambda: table.view()["phase"] == "settled", what=f"{round_id} is settled")
+    return round_id
+
+
+def dialog_fits(window: Window) -> None:
+    for width, height in ((360, 640), (1280, 720), (1920, 1080)):
+        window.page.set_viewport_size({"width": width, "height": height})
+        assert sideways(window.page) == {"scroll": 0, "wide": []}
+        assert poor_contrast(window.page) == []
+        assert small_targets(window.page) == []
+        assert cut_off(window.page) == []
+        assert window.dialog.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+
+
+def test_a_face_is_corrected_after_a_second_person_has_approved(
+    house: House, tables: dict[str, Table], windows: Windows
+) -> None:
+    table, player = tables["T3"], house.new_player()
+    before_minor = balance(house, player)
+    round_id = play_round(house, table, {player: "p5"})
+    won_minor = balance(house, player) - before_minor
+    assert won_minor > 0
+
+    pit = windows.of("pit", f"/pit/rounds/{round_id}")
+    pit.refusals.add(409)
+    pit("correct-cards").click()
+    expect(pit("consequences")).to_contain_text("Change a card")
+    expect(pit("correct-dialog-confirm")).to_be_disabled()
+    pit("face-P5/1").fill("4x")
+    expect(pit("consequences")).to_contain_text("such as 4H or 10S")
+    pit("face-P5/1").fill("ah")
+    expect(pit("sums")).to_contain_text("1 player: ¥0 is paid")
+    expect(pit("follows-p5")).to_contain_text("→")
+    expect(pit("consequences")).to_contain_text("Another supervisor has to approve it.")
+    dialog_fits(pit)
+    pit.page.set_viewport_size({"width": 360, "height": 640})
+    pit.page.set_viewport_size({"width": 1280, "height": 800})
+    pit("field-reason").fill("the ace of hearts lay there, seen on the recording")
+    pit("correct-dialog-confirm").click()
+    expect(pit("message")).to_contain_text("waits in the pit for another supervisor")
+    expect(pit(f"proposal-{table.code}")).to_contain_text("You proposed this.")
+    expect(pit("approve")).to_have_count(0)
+    expect(pit("correct-cards")).to_be_disabled()
+    check(pit, [])
+    pit.page.set_viewport_size({"width": 1280, "height": 800})
