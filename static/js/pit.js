@@ -13,6 +13,7 @@ import { formatMoney } from "./money.js";
 import { drawConnection } from "./page.js";
 import { openPicture } from "./pictures.js";
 import { FRESH_MS, SHAPES, sortAlarms, STEPS, tileState, worstAlarm } from "./pit_view.js";
+import { makeProposals } from "./proposals.js";
 
 const POLL_MS = 2000;
 const HINT_MS = 150;
@@ -28,6 +29,7 @@ let openTable = new URLSearchParams(location.search).get("table");
 
 const fresh = () => data !== null && performance.now() - takenAt < FRESH_MS;
 const drawer = makeDrawer({ root: $("#drawer"), live, supervisor, fresh, onDone: () => load(), currency: () => currency });
+const proposals = makeProposals($("#proposals"), { supervisor, fresh, currency: () => currency, now: () => live.clock.now(), onDone: () => load() });
 
 // Loading ---------------------------------------------------------------------------------
 
@@ -53,6 +55,7 @@ function draw() {
   drawState();
   if (!data) return;
   drawAlarms(sortAlarms(data.alarms));
+  proposals.update(data.tables);
   for (const item of data.tables) drawTile(item);
   setShown($("#empty"), data.tables.length === 0);
   const shown = data.tables.find((item) => item.table === openTable);

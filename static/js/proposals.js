@@ -8,6 +8,7 @@ import { confirmDialog } from "./dialog.js";
 import { h, renderOnce, setShown, setText } from "./dom.js";
 import { t, tn } from "./i18n.js";
 import { pairs, placeWords } from "./roundview.js";
+import { toast } from "./toast.js";
 
 const ROUNDS_SHOWN = 12;
 
@@ -22,7 +23,7 @@ function titleWords(table, { kind, rounds }) {
   return kind === "refund" ? tn(key, rounds.length, { table }) : t(key, { table, round: rounds[0].round_id });
 }
 
-const roundLink = (one) => h("a", { class: "button quiet", href: `/pit/rounds/${one.round_id}`, text: one.round_id });
+const roundLink = (one) => h("a", { class: "button quiet proposal-round", href: `/pit/rounds/${one.round_id}`, text: one.round_id });
 
 function facts(proposal, currency) {
   const said = [
@@ -31,13 +32,19 @@ function facts(proposal, currency) {
     [t("common.reason"), proposal.reason],
     [t("correct.money"), sumsWords(proposal, currency)],
   ];
-  const more = proposal.rounds.length - ROUNDS_SHOWN;
   return [
     pairs(said),
     proposal.faces.length ? h("ul", { class: "plain changes" }, ...proposal.faces.map((face) => h("li", {}, h("b", { text: placeWords(face) }), "→", cardChip(face.card)))) : null,
-    h("p", { class: "cluster proposal-rounds" }, ...proposal.rounds.slice(0, ROUNDS_SHOWN).map(roundLink), more > 0 ? h("span", { text: t("correct.more_rounds", { count: more }) }) : null),
   ];
 }
+
+function roundLinks({ rounds }) {
+  const more = rounds.length - ROUNDS_SHOWN;
+  return [...rounds.slice(0, ROUNDS_SHOWN).map(roundLink), more > 0 ? h("span", { text: t("correct.more_rounds", { count: more }) }) : null];
+}
+
+/** Said in passing: when it is read, what it tells of may have left the page. */
+const say = (kind, text) => toast(kind === "ok" ? "circle-check" : "triangle-alert", text, kind === "ok" ? "ok" : "info");
 
 /** What a supervisor asks before each step, and says after it. */
 const STEPS = {
@@ -49,7 +56,7 @@ const STEPS = {
  * The section of standing corrections, hidden without any; `update(items)` takes tables as the pit
  * has them. root: a section with a heading. `onDone` is called after each step.
  */
-export function makeProposals(root, { supervisor, fresh = () => true, say, currency, now, onDone }) {
+export function makeProposals(root, { supervisor, fresh = () => true, currency, now, onDone }) {
   const list = h("div", { class: "stack" });
   root.append(list);
 
@@ -81,7 +88,7 @@ export function makeProposals(root, { supervisor, fresh = () => true, say, curre
       h("h3", { text: titleWords(table, proposal) }),
       h("p", { class: "proposal-state", "data-testid": "proposal-state" }),
       ...facts(proposal, currency()),
-      h("div", { class: "cluster" }, ...buttons(table, proposal)),
+      h("div", { class: "cluster" }, ...buttons(table, proposal), ...roundLinks(proposal)),
     );
   }
 

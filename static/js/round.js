@@ -29,7 +29,7 @@ let record = null;
 let proposal = null;
 
 const say = (kind, text) => notify(message, kind, text);
-const proposals = makeProposals($("#proposals"), { supervisor, say, currency: () => currency, now: () => live.clock.now(), onDone: () => load() });
+const proposals = makeProposals($("#proposals"), { supervisor, currency: () => currency, now: () => live.clock.now(), onDone: () => load() });
 const ended = () => ["settled", "void"].includes(record?.round.phase);
 
 function summary(round, game) {

@@ -14,6 +14,8 @@ from tests.browser.windows import Window, Windows
 pytestmark = pytest.mark.browser
 
 STAKE_MINOR = 500
+HOLD_MINOR = 2 * STAKE_MINOR
+"""With the deposit of a main bet; all of it is lost 2:1."""
 
 
 def balance(house: House, player: str) -> int:
@@ -74,4 +76,21 @@ def test_a_face_is_corrected_after_a_second_person_has_approved(
     expect(pit("approve")).to_have_count(0)
     expect(pit("correct-cards")).to_be_disabled()
     check(pit, [])
-    pit.page.set_viewport_size({"width": 1280, "height": 800})
+
+    other = windows.of("pit2", "/pit").live()
+    proposal = other(f"proposal-{table.code}")
+    expect(proposal).to_contain_text("Tanaka")
+    expect(proposal).to_contain_text("the ace of hearts lay there, seen on the recording")
+    expect(proposal).to_contain_text(f"¥{won_minor + HOLD_MINOR:,} is taken back")
+    expect(other("alarm-correction_waits")).to_be_visible()
+    check(other, [])
+    other.page.set_viewport_size({"width": 1280, "height": 800})
+    proposal.get_by_test_id("approve").click()
+    other("approve-dialog-confirm").click()
+    expect(proposal.get_by_test_id("proposal-state")).to_contain_text("The players are told.")
+    assert balance(house, player) == before_minor + won_minor
+    expect(other("proposals")).to_be_hidden()
+    assert balance(house, player) == before_minor - HOLD_MINOR
+    expect(pit("proposals")).to_be_hidden()
+    expect(pit.page.locator("#summary")).to_contain_text("Version 2: the ace of hearts")
+    expect(pit("correct-cards")).to_be_enabled()
