@@ -17,9 +17,11 @@ import { makeProposals } from "./proposals.js";
 
 const POLL_MS = 2000;
 const HINT_MS = 150;
+const SHOE_ALARMS = ["shoe_count", "shoe_order"];
 
 const live = new Live();
 const supervisor = document.body.dataset.role === "pit_supervisor";
+const maySeeShoes = supervisor || document.body.dataset.role === "auditor";
 const tiles = new Map();
 let data = null;
 let currency = { code: "PLAY", decimals: 0 };
@@ -106,8 +108,16 @@ function alarmRow(alarm) {
       supervisor && !owner ? h("button", { type: "button", class: "button", "data-ack": "", "data-testid": "acknowledge", disabled: !fresh(), text: t("pit.acknowledge"), onclick: () => acknowledge(alarm) }) : null,
       supervisor && alarm.picture ? h("button", { type: "button", class: "button", "data-testid": "alarm-picture", disabled: !fresh(), text: t("picture.button"), onclick: () => openPicture({ id: alarm.picture, table: alarm.table }, { say: complain }) }) : null,
       h("button", { type: "button", class: "button", "data-open": "", "data-testid": "open", text: t("pit.open", { table: alarm.table }), onclick: () => open(alarm.table) }),
+      shoeLink(alarm),
     ),
   );
+}
+
+/** Where the rounds are that an alarm may have touched: those of the shoe on the table. */
+function shoeLink(alarm) {
+  const epoch = data.tables.find((item) => item.table === alarm.table)?.epoch;
+  if (!maySeeShoes || !epoch || !(alarm.asks_reason || SHOE_ALARMS.includes(alarm.code))) return null;
+  return h("a", { class: "button", href: `/pit/shoes/${alarm.table}/${epoch}`, "data-testid": "shoe-rounds", text: t("correct.this_shoe") });
 }
 
 function alarmWords(alarm) {

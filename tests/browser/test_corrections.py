@@ -94,3 +94,40 @@ def test_a_face_is_corrected_after_a_second_person_has_approved(
     expect(pit("proposals")).to_be_hidden()
     expect(pit.page.locator("#summary")).to_contain_text("Version 2: the ace of hearts")
     expect(pit("correct-cards")).to_be_enabled()
+
+
+def test_the_rounds_of_a_shoe_are_refunded_at_once(
+    house: House, tables: dict[str, Table], windows: Windows
+) -> None:
+    table, winner, loser = tables["T3"], house.new_player(), house.new_player()
+    before_minor = {one: balance(house, one) for one in (winner, loser)}
+    rounds = [play_round(house, table, {winner: "p5", loser: "p3_pair"}) for _ in range(3)]
+    kept_minor = balance(house, winner)
+
+    numbers = [int(one.rsplit("-", 1)[1]) for one in rounds]
+    page = windows.of("pit", f"/pit/rounds/{rounds[0]}")
+    page("this-shoe").click()
+    page("from").fill(str(numbers[0]))
+    page("to").fill(str(numbers[1]))
+    expect(page("rounds").get_by_role("row")).to_have_count(3)
+    page("choose-all").check()
+    expect(page("follows")).to_contain_text("2 rounds chosen, with 4 bets.")
+    page.page.screenshot(path="/tmp/studio/a2/shoe.png")
+    check(page, [])
+    page.page.set_viewport_size({"width": 360, "height": 640})
+    page.page.screenshot(path="/tmp/studio/a2/shoe360.png")
+    page.page.set_viewport_size({"width": 1280, "height": 800})
+    page("refund").click()
+    page("field-reason").fill("a card was missing from the shoe")
+    page("refund-dialog-confirm").click()
+    expect(page(f"proposal-{table.code}")).to_contain_text("refund 2 rounds")
+    page.page.screenshot(path="/tmp/studio/a2/shoe2.png")
+    assert balance(house, winner) == kept_minor
+    table.approve()
+    expect(page("proposal-state")).to_contain_text("The players are told.")
+    expect(page("proposals")).to_be_hidden()
+    for round_id in rounds[:2]:
+        expect(page(f"row-{round_id}")).to_have_attribute("data-phase", "void")
+    won_minor = (kept_minor - before_minor[winner]) // 3
+    assert balance(house, winner) == before_minor[winner] + won_minor
+    assert balance(house, loser) != before_minor[loser]
