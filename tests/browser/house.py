@@ -49,7 +49,7 @@ reads_per_minute = 100000
 logins_per_minute = 10000
 
 [corrections]
-notice_s = 3
+notice_s = 5
 """
 
 TABLE = """

@@ -55,8 +55,9 @@ def test_a_face_is_corrected_after_a_second_person_has_approved(
     won_minor = balance(house, player) - before_minor
     assert won_minor > 0
 
+    play = windows.of(player, "/play/T3").live()
+    watching = windows.of(house.new_player(), "/play/T3").live()
     pit = windows.of("pit", f"/pit/rounds/{round_id}")
-    pit.refusals.add(409)
     pit("correct-cards").click()
     expect(pit("consequences")).to_contain_text("Change a card")
     expect(pit("correct-dialog-confirm")).to_be_disabled()
@@ -89,10 +90,80 @@ def test_a_face_is_corrected_after_a_second_person_has_approved(
     other("approve-dialog-confirm").click()
     expect(proposal.get_by_test_id("proposal-state")).to_contain_text("The players are told.")
     assert balance(house, player) == before_minor + won_minor
+    expect(play("due")).to_contain_text(f"Round {round_id} will be corrected. You get ¥0 instead")
+    expect(watching("due")).to_contain_text("will be corrected.")
     expect(other("proposals")).to_be_hidden()
     assert balance(house, player) == before_minor - HOLD_MINOR
     expect(pit("proposals")).to_be_hidden()
     expect(pit.page.locator("#summary")).to_contain_text("Version 2: the ace of hearts")
+    expect(pit("correct-cards")).to_be_enabled()
+    expect(play("toasts")).to_contain_text(f"Round {round_id} was corrected: ¥0 returned instead")
+    expect(play("due")).to_have_count(0)
+    expect(watching("due")).to_have_count(0)
+    play.open("/history")
+    play(f"history-{round_id}").locator("summary").click()
+    expect(play("history-corrected")).to_contain_text("Corrected, version 2: ¥0 returned instead")
+
+
+def propose(pit: Window, *, reason: str) -> None:
+    """Send the dialog off once its consequences are seen."""
+    expect(pit("correct-dialog-confirm")).to_be_enabled()
+    pit("field-reason").fill(reason)
+    pit("correct-dialog-confirm").click()
+    expect(pit("proposals")).to_be_visible()
+
+
+def swap(pit: Window) -> None:
+    pit("correct-cards").click()
+    pit("swap-P5/1").click()
+    pit("swap-P1/0").click()
+
+
+def test_cards_are_swapped_a_proposal_is_dropped_and_the_round_is_voided(
+    house: House, tables: dict[str, Table], windows: Windows
+) -> None:
+    table, player = tables["T3"], house.new_player()
+    before_minor = balance(house, player)
+    round_id = play_round(house, table, {player: "p5"})
+    won_minor = balance(house, player) - before_minor
+
+    play = windows.of(player, "/play/T3").live()
+    pit = windows.of("pit", f"/pit/rounds/{round_id}")
+    other = windows.of("pit2", "/pit").live()
+    swap(pit)
+    expect(pit("face-P5/1")).to_have_value("2S")
+    propose(pit, reason="taken in the wrong order")
+    other("drop").click()
+    other("field-reason").fill("the order was right")
+    other("drop-dialog-confirm").click()
+    expect(pit("proposals")).to_be_hidden()
+    assert balance(house, player) == before_minor + won_minor
+
+    swap(pit)
+    propose(pit, reason="taken in the wrong order after all")
+    table.approve()
+    expect(play("toasts")).to_contain_text(f"Round {round_id} was corrected")
+    expect(pit.page.locator("#summary")).to_contain_text("Version 2: taken in the wrong order")
+    expect(pit("round-cards")).to_contain_text("→")
+    assert balance(house, player) < before_minor + won_minor
+
+    pit("action-void_settled").click()
+    propose(pit, reason="nobody knows the order")
+    table.approve()
+    table.pit("drop_correction", proposal=table.proposal()["id"])
+    expect(play("toasts")).to_contain_text(f"The correction of {round_id} was dropped.")
+    expect(pit("proposals")).to_be_hidden()
+
+    pit("action-void_settled").click()
+    propose(pit, reason="nobody knows the order")
+    table.approve()
+    expect(play("due")).to_contain_text(f"Round {round_id} will be annulled")
+    expect(play("message")).to_contain_text("a supervisor has decided so")
+    expect(play("toasts")).to_contain_text(f"Round {round_id} was annulled")
+    expect(play("due")).to_have_count(0)
+    assert balance(house, player) == before_minor
+    assert "nobody knows" not in play.page.content()
+    expect(pit("action-void_settled")).to_have_count(0)
     expect(pit("correct-cards")).to_be_enabled()
 
 
@@ -112,16 +183,12 @@ def test_the_rounds_of_a_shoe_are_refunded_at_once(
     expect(page("rounds").get_by_role("row")).to_have_count(3)
     page("choose-all").check()
     expect(page("follows")).to_contain_text("2 rounds chosen, with 4 bets.")
-    page.page.screenshot(path="/tmp/studio/a2/shoe.png")
     check(page, [])
-    page.page.set_viewport_size({"width": 360, "height": 640})
-    page.page.screenshot(path="/tmp/studio/a2/shoe360.png")
     page.page.set_viewport_size({"width": 1280, "height": 800})
     page("refund").click()
     page("field-reason").fill("a card was missing from the shoe")
     page("refund-dialog-confirm").click()
     expect(page(f"proposal-{table.code}")).to_contain_text("refund 2 rounds")
-    page.page.screenshot(path="/tmp/studio/a2/shoe2.png")
     assert balance(house, winner) == kept_minor
     table.approve()
     expect(page("proposal-state")).to_contain_text("The players are told.")
