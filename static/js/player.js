@@ -6,9 +6,10 @@ import { Bets, holdFor } from "./bets.js";
 import { formatSpan, formatTime, formatTimeZone, secondsLeft } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
+import { makeDue } from "./due.js";
 import { errorText } from "./errors.js";
 import { makeFelt, reasonOf } from "./felt.js";
-import { has, language, reasonWords, t, tn } from "./i18n.js";
+import { has, language, publicReasonWords, t, tn } from "./i18n.js";
 import { Live } from "./live.js";
 import { chipValues, formatChip, formatMoney, formatNumber, formatSigned } from "./money.js";
 import { tellMoney } from "./money_news.js";
@@ -41,6 +42,8 @@ const money = {
   full: (minor) => formatMoney(minor, me.currency, language),
   signed: (minor) => formatSigned(minor, me.currency, language),
 };
+
+const due = makeDue({ money, now: () => live.clock.now() });
 
 // What the round allows now ---------------------------------------------------------------
 
@@ -83,6 +86,7 @@ function draw() {
   bets.begin(now.round?.id ?? null);
   felt.update(now);
   felt.drawResults(now.round);
+  due.view(table, now);
   drawCalls(now);
   drawSpots();
   drawResults(now);
@@ -215,6 +219,7 @@ function tick() {
   $("#phase-bar").dataset.phase = now?.phase ?? "";
   setText($("#wall-clock"), formatTimeZone(live.clock.now()));
   setText($("#elapsed"), formatSpan(live.clock.now() - session.startMs));
+  due.draw();
   if (felt) drawSpots();
 }
 
@@ -231,7 +236,7 @@ function phaseChanged(now) {
   announce(now.phase === "betting" ? t("play.announce_open", { seconds: remaining() }) : phaseWords());
   if (before === null) return;
   if (now.phase === "betting" || now.phase === "settled") message.hidden = true;
-  if (now.phase === "void") notify(message, "warn", t("play.void", { reason: now.round?.void ? reasonWords(now.round.void.reason) : "" }));
+  if (now.phase === "void") notify(message, "warn", t("play.void", { reason: now.round?.void ? publicReasonWords(now.round.void.reason) : "" }));
   if (now.phase === "settled" || now.phase === "void") loadEndings();
 }
 
@@ -241,7 +246,9 @@ async function loadEndings() {
   try {
     const { wagers } = await look(`/api/rounds/${id}/wagers`);
     if (id === round()?.id) bets.load(wagers);
-    drawWallet(await look("/api/me"));
+    const have = await look("/api/me");
+    drawWallet(have);
+    due.load(have.correction_due);
     await loadHistory();
   } catch {
     setTimeout(loadEndings, 2000);
@@ -370,6 +377,7 @@ async function start() {
     const { balance_minor, held_minor, owed_minor = me.owed_minor } = event.detail;
     drawWallet({ balance_minor, held_minor, owed_minor });
     tellMoney(event.detail, money);
+    due.wallet(event.detail);
     if (event.detail.round_id && event.detail.round_id === round()?.id) loadEndings();
   });
   live.addEventListener("back", async () => {
@@ -385,6 +393,7 @@ async function start() {
     draw();
   });
   drawWallet(await get("/api/me").catch(() => ({})));
+  due.load(me.correction_due);
   if (me.play_money) room = startPlayMoney({ live, bets, me, money: money.full, table, onChange: () => felt && draw() });
   live.watch(table);
   live.start();

@@ -33,6 +33,7 @@ PAGES = [
     ("dealer", "/station?table=T1"),
     ("pit_supervisor", "/pit"),
     ("pit_supervisor", "/pit/rounds/T1-1-1"),
+    ("pit_supervisor", "/pit/shoes/T1/1"),
     ("auditor", "/pit"),
     ("auditor", "/pit/trail"),
     ("auditor", "/pit/figures"),
