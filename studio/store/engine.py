@@ -214,6 +214,8 @@ def _sqlite_begins(connection: Connection) -> None:
 def _translate(context: ExceptionContext) -> BaseException | None:
     """Name a lost race and a failed storage as such, whatever statement or commit they hit."""
     original = context.original_exception
+    if not isinstance(original, Exception):
+        return None  # the process is being ended: nothing is wrong with the storage
     state, words = getattr(original, "sqlstate", None), str(original)
     if state in LOST_RACE_STATES or "database is locked" in words:
         return TryAgainError(words.splitlines()[0])
