@@ -4,23 +4,29 @@
 export const QUEUE_PATIENCE_MS = 3000;
 
 /**
- * How long which link has been away, or null: {who: "station" | "scanner", ms}. `lostMs`: how long
- * the station's own link has been lost, null while it is up; `work`: what the studio said last of
- * the scanner, `sinceMs` ago.
+ * How long which link has been away, or null: {who: "station" | "scanner" | "video", ms}. `lostMs`:
+ * how long the station's own link has been lost, null while it is up; `work`: what the studio said
+ * last of the scanner, `sinceMs` ago; `videoMs`: how long the video has been lost, or null.
  */
-export function away({ lostMs, work, sinceMs = 0 }) {
+export function away({ lostMs, work, sinceMs = 0, videoMs = null }) {
+  const video = videoMs === null ? null : { who: "video", ms: videoMs };
   if (lostMs !== null) return { who: "station", ms: lostMs };
-  if (!work || work.offline_ms === null || work.offline_ms === undefined) return null;
+  if (!work || work.offline_ms === null || work.offline_ms === undefined) return video;
   const ms = work.offline_ms + sinceMs;
   const waits = (work.queued ?? 0) > 0 && ms >= QUEUE_PATIENCE_MS;
-  return work.scanner === "lost" || waits ? { who: "scanner", ms } : null;
+  return work.scanner === "lost" || waits ? { who: "scanner", ms } : video;
 }
 
-/** Headline and what to do, the number of waiting reports included. */
-export function awayWords({ t, tn }, { who }, { running, unsent }) {
-  const action = t(`station.away_${running ? "running" : "idle"}`);
-  const waiting = unsent > 0 ? tn("station.unsent", unsent) : t("station.away_keeps");
-  return { what: t(`station.away_${who}`), action: `${action} ${waiting}` };
+/** How far the round is, for what follows from a lost link: `runs`, `waits` for its first card, `idle`. */
+export function roundState({ round }) {
+  if (!round || ["settled", "void"].includes(round.phase)) return "idle";
+  return round.started ? "runs" : "waits";
+}
+
+/** Headline and what to do, the number of waiting reports included. `round`: see roundState. */
+export function awayWords({ t, tn }, { who }, { round, unsent }) {
+  const waiting = unsent > 0 ? tn("station.unsent", unsent) : who === "video" ? "" : t("station.away_keeps");
+  return { what: t(`station.away_${who}`), action: `${t(`station.away_${round}`)} ${waiting}`.trim() };
 }
 
 /**

@@ -124,3 +124,30 @@ def test_a_round_that_ended_meanwhile_is_told_once(said, value, words):
     told, later, kept = said("drops.js", MEANWHILE, value)
     assert (told or "")[: len(words or "")] == (words or "")
     assert (told is None, later, kept) == (words is None, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "shown", "fate"),
+    [
+        ("video_lost", view("video", **WAITS), "waits"),
+        ("station_lost", view("station", **RUNS), "runs"),
+        ("scanner_lost", view("scanner", **CANCELLED), "cancelled"),
+        ("video_lost", view("video", interrupted=True), "ended"),
+        ("video_lost", view("video"), ""),
+        ("video_lost", view("video", **RUNS | {"id": "T1-1-8"}), ""),
+        ("video_lost", view(phase="void", void={"reason": "misdeal", "by": "Mori"}), ""),
+        ("pit_called", view("video", **RUNS), ""),
+        ("camera_lost", view("video", **RUNS), "runs"),
+    ],
+)
+def test_the_pit_is_told_what_becomes_of_the_round(said, code, shown, fate):
+    explains = ["video_lost"] if code == "camera_lost" else []
+    alarm = {"code": code, "round_id": "T1-1-7", "explains": explains}
+    assert said("pit_view.js", "return m.fateOf(...arg.value);", [alarm, shown]) == fate
+
+
+@pytest.mark.parametrize(
+    ("shown", "state"), [(view(), "idle"), (view(**WAITS), "waits"), (view(**RUNS), "runs")]
+)
+def test_the_station_knows_by_itself_what_a_lost_link_does_to_the_round(said, shown, state):
+    assert said("offline_view.js", "return m.roundState(arg.value);", shown) == state
