@@ -17,10 +17,20 @@ export function away({ lostMs, work, sinceMs = 0, videoMs = null }) {
   return work.scanner === "lost" || waits ? { who: "scanner", ms } : video;
 }
 
-/** How far the round is, for what follows from a lost link: `runs`, `waits` for its first card, `idle`. */
-export function roundState({ round }) {
+/**
+ * What follows for the round while `who` is away: it `runs`, or `waits` for its first card to be
+ * cancelled; `idle`: there is none. A scanner whose reports wait is not a lost link.
+ */
+export function roundState({ round, links }, who) {
   if (!round || ["settled", "void"].includes(round.phase)) return "idle";
-  return round.started ? "runs" : "waits";
+  return !round.started && (who === "station" || links[who] === "lost") ? "waits" : "runs";
+}
+
+/** The dealer's next step while the station itself is cut off: no first card, no new round. */
+export function cutOff(view) {
+  const code = { idle: "link_lost", waits: "link_waits" }[roundState(view, "station")];
+  const cut = code && ["burn_one", "deal", "wait_close", "start_round"].includes(view.instruction.code);
+  return cut ? { code, link: "station" } : view.instruction;
 }
 
 /** Headline and what to do, the number of waiting reports included. `round`: see roundState. */

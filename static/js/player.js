@@ -258,7 +258,8 @@ function phaseChanged(now) {
   announce(now.phase === "betting" ? t("play.announce_open", { seconds: remaining() }) : phaseWords());
   if (before === null) return;
   if (now.phase === "betting" || now.phase === "settled") message.hidden = true;
-  if (now.phase === "void" && !cancelledByLink(now.round)) notify(message, "warn", t("play.void", { reason: now.round?.void ? reasonWords(now.round.void.reason) : "" }));
+  if (cancelledByLink(now.round)) message.hidden = true;
+  else if (now.phase === "void") notify(message, "warn", t("play.void", { reason: now.round?.void ? reasonWords(now.round.void.reason) : "" }));
   if (now.phase === "settled" || now.phase === "void") loadEndings();
 }
 

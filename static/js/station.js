@@ -10,7 +10,7 @@ import { has, language, otherLanguage, t, tn } from "./i18n.js";
 import { keyField } from "./key_field.js";
 import { guardKeys } from "./keys.js";
 import { Live } from "./live.js";
-import { away, awayWords, backWords, roundState } from "./offline_view.js";
+import { away, awayWords, backWords, cutOff, roundState } from "./offline_view.js";
 import { announce, drawConnection } from "./page.js";
 import { soundFailed, soundRead } from "./sound.js";
 import { callWords, countRows, faultWords, needsCard, noCardYet, positionWords, primaryAction, stepWords, stripCells, stripLayout, totals } from "./station_view.js";
@@ -62,7 +62,8 @@ function drawHead(now) {
 
 function instruction(now) {
   if (!seated() && !["held", "stopped"].includes(now.instruction.code)) return { code: "take_seat" };
-  return { ...now.instruction, scan_at: feed.about?.scan_at };
+  const step = lostAt === null ? now.instruction : cutOff(now);
+  return { ...step, scan_at: feed.about?.scan_at };
 }
 
 function drawSay(now) {
@@ -199,7 +200,8 @@ function drawAway(now) {
   setShown($("#unsent"), unsent > 0 && gone === null);
   if (gone !== null) {
     awaySince = Math.min(awaySince ?? at, at - gone.ms);
-    const words = awayWords({ t, tn }, gone, { round: roundState(now), unsent });
+    if (backUntil !== null) say("info", "");
+    const words = awayWords({ t, tn }, gone, { round: roundState(now, gone.who), unsent });
     setText($("#offline-what"), words.what);
     setText($("#offline-age"), formatAge(gone.ms));
     setText($("#offline-text"), words.action);
@@ -213,7 +215,8 @@ function drawAway(now) {
 }
 
 function sayBack(now, at) {
-  const step = seated() ? stepWords(own, instruction(now), "_short") : "";
+  const next = instruction(now);
+  const step = seated() && next.code !== "link_lost" ? stepWords(own, next, "_short") : "";
   say("info", backWords({ t, tn }, { work: work && { ...work, back_ms: work.back_ms === null ? null : work.back_ms + at - work.at }, awayMs: at - awaySince, step }));
   awaySince = null;
   backUntil = at + BACK_SHOWN_MS;

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, WebSocketRoute, expect
 from tests.browser.conftest import make_people
 from tests.browser.dealing import BURN, HANDS, Table
 from tests.browser.house import House, Plan, open_house, until
+from tests.browser.looks import check
 from tests.browser.windows import Window, Windows, closing
 
 pytestmark = pytest.mark.browser
@@ -153,18 +154,27 @@ def test_a_tables_link_is_lost_before_and_after_the_first_card(
     drop = play("drop")
     with alive(table, link):
         table.make_ready()
+        desk = windows.of(table.dealer, f"/station?table={table.code}").live()
+        pit = windows.of("pit", "/pit").live()
         table.start_round()
         bet(play.live())
         expect(drop).to_be_empty()
+    fate = pit(f"alarm-{link}_lost").filter(has_text=table.code).get_by_test_id("fate")
     expect(drop).to_contain_text("No card has been drawn. If it is not back within 8 s")
     expect(drop).to_contain_text("is cancelled and your ¥1,000 come back.")
+    expect(desk("instruction")).to_contain_text("Draw no card. The round is cancelled in a moment")
+    expect(fate).to_contain_text("Round 1: no card drawn. It is cancelled and refunded")
     expect(drop).to_contain_text("Round 1 was cancelled before its first card")
     expect(drop).to_contain_text("Your ¥1,000 came back. The next round opens when it is back.")
+    expect(desk("instruction")).to_contain_text("lost. No new round")
+    expect(fate).to_contain_text("Round 1 cancelled before its first card: 1 wager refunded")
     with alive(table, link):
         table.start_round()
         bet(play)
         table.deal((BURN, *HANDS[:2]))
     expect(drop).to_contain_text("The round is played to its end; accepted bets stand.")
+    expect(desk("offline")).to_contain_text("Deal on, this round counts.")
+    expect(fate).to_contain_text("Round 2 has started: it runs to its end, bets stand")
     with alive(table, link):
         expect(drop).to_contain_text("was lost in this round and is back.")
         table.deal(HANDS[2:])
@@ -174,3 +184,40 @@ def test_a_tables_link_is_lost_before_and_after_the_first_card(
         row = play(f"history-{table.code}-1-2")
         row.locator("summary").click()
         expect(row.get_by_test_id("history-interrupted")).to_be_visible()
+
+
+def test_a_stations_line_is_lost_before_and_after_the_first_card(
+    house: House, tables: dict[str, Table], windows: Windows
+) -> None:
+    table, player = tables["T-station"], house.new_player()
+    play = windows.of(player, f"/play/{table.code}")
+    table.make_ready()
+    desk = windows.of(table.dealer, f"/station?table={table.code}").live()
+    desk.offline = True
+    pit = windows.of("pit", "/pit").live()
+    fate = pit("alarm-station_lost").get_by_test_id("fate")
+    table.start_round()
+    bet(play.live())
+    desk.context.set_offline(True)
+    expect(play("drop")).to_contain_text("dealer's station. No card has been drawn.")
+    expect(desk("offline")).to_contain_text("Draw no card: the round is cancelled in a moment")
+    expect(desk("instruction")).to_contain_text("Draw no card.")
+    expect(fate).to_contain_text("It is cancelled and refunded in a moment")
+    expect(play("drop")).to_contain_text("Your ¥1,000 came back.")
+    desk.context.set_offline(False)
+    expect(desk.live()("instruction")).to_have_text("Start the round")
+    expect(desk("phase")).to_have_text("Round void. Collect cards")
+    table.start_round()
+    bet(play)
+    table.deal((BURN, *HANDS))
+    desk.context.set_offline(True)
+    expect(play("drop")).to_contain_text("The result is announced when the connection is back.")
+    expect(desk("offline")).to_contain_text("Deal on, this round counts.")
+    expect(fate).to_contain_text("Round 2 has started")
+    check(play, ["phase", "stale", "drop", "calls"])
+    check(desk, ["offline", "instruction", "primary"])
+    check(pit, [])
+    desk.context.set_offline(False)
+    desk.live()
+    ends(table)
+    expect(play("drop")).to_contain_text("Round 2 was interrupted")

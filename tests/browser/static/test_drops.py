@@ -147,7 +147,29 @@ def test_the_pit_is_told_what_becomes_of_the_round(said, code, shown, fate):
 
 
 @pytest.mark.parametrize(
-    ("shown", "state"), [(view(), "idle"), (view(**WAITS), "waits"), (view(**RUNS), "runs")]
+    ("who", "shown", "state"),
+    [
+        ("station", view(), "idle"),
+        ("station", view(**WAITS), "waits"),
+        ("station", view(**RUNS), "runs"),
+        ("video", view("video", **WAITS), "waits"),
+        ("scanner", view(**WAITS), "runs"),
+    ],
+    ids=["none", "own line", "started", "video", "reports wait"],
 )
-def test_the_station_knows_by_itself_what_a_lost_link_does_to_the_round(said, shown, state):
-    assert said("offline_view.js", "return m.roundState(arg.value);", shown) == state
+def test_the_station_knows_by_itself_what_a_lost_link_does_to_the_round(said, who, shown, state):
+    assert said("offline_view.js", "return m.roundState(...arg.value);", [shown, who]) == state
+
+
+@pytest.mark.parametrize(
+    ("shown", "due", "code"),
+    [
+        (view(), "start_round", "link_lost"),
+        (view(**WAITS), "burn_one", "link_waits"),
+        (view(**WAITS), "held", "held"),
+        (view(**RUNS), "deal", "deal"),
+    ],
+)
+def test_a_station_that_is_cut_off_asks_for_no_first_card_and_no_new_round(said, shown, due, code):
+    shown["instruction"] = {"code": due}
+    assert said("offline_view.js", "return m.cutOff(arg.value).code;", shown) == code
