@@ -62,6 +62,7 @@ function roundPanel(round) {
           text: t("history.corrected", { version: round.version, before: money(round.before_minor), after: money(round.payout_minor), difference: formatSigned(round.payout_minor - round.before_minor, currency, language) }),
         })
       : null,
+    round.interrupted ? h("p", { "data-testid": "history-interrupted", text: t("history.interrupted") }) : null,
     h("ul", { class: "plain history-hands" }, ...(round.hands ?? []).map(hand)),
     h(
       "div",

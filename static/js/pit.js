@@ -12,7 +12,7 @@ import { Live } from "./live.js";
 import { formatMoney } from "./money.js";
 import { drawConnection } from "./page.js";
 import { openPicture } from "./pictures.js";
-import { FRESH_MS, SHAPES, sortAlarms, STEPS, tileState, worstAlarm } from "./pit_view.js";
+import { fateOf, FRESH_MS, SHAPES, sortAlarms, STEPS, tileState, worstAlarm } from "./pit_view.js";
 import { makeProposals } from "./proposals.js";
 
 const POLL_MS = 2000;
@@ -79,7 +79,7 @@ function drawState() {
 
 function drawAlarms(alarms) {
   const list = $("#alarms");
-  const key = JSON.stringify([alarms, fresh()]);
+  const key = JSON.stringify([alarms, alarms.map(fateWords), fresh()]);
   if (list.dataset.key !== key) {
     const focused = list.contains(document.activeElement) ? document.activeElement.closest("li")?.dataset.id : null;
     list.dataset.key = key;
@@ -100,6 +100,7 @@ function alarmRow(alarm) {
     h("p", { class: "alarm-what" }, h("span", { class: "alarm-shape", role: "img", "aria-label": t("pit.priority", { priority: alarm.priority }) }, icon(SHAPES[alarm.priority]), h("b", { text: String(alarm.priority), "aria-hidden": "true" })), h("b", { text: `${alarm.table} ${words.what}` })),
     h("p", { class: "alarm-since small" }, h("span", { "data-raised": String(alarm.raised_ms) }), alarm.round_id ? h("a", { href: `/pit/rounds/${alarm.round_id}`, text: alarm.round_id }) : null),
     h("p", { class: "alarm-do", text: words.action }),
+    fateWords(alarm) ? h("p", { class: "small", "data-testid": "fate", text: fateWords(alarm) }) : null,
     alarm.explains?.length ? h("p", { class: "small alarm-owner", text: t("pit.explains", { what: alarm.explains.map((code) => alarmWords({ code, details: {} }).what).join(", ") }) }) : null,
     owner ? h("p", { class: "small alarm-owner", text: t("pit.acknowledged", { name: owner }) }) : null,
     h(
@@ -125,6 +126,13 @@ function alarmWords(alarm) {
   const what = either(`alarm.${alarm.code}`, "alarm.other", { code: alarm.code, ...readable(alarm.details), ...(alarm.details.reason ? { reason: reasonWords(alarm.details.reason) } : {}) });
   const action = either(`alarm.${alarm.code}_do`, "alarm.other_do");
   return { what: what.replace(/\{\w+\}/g, "?"), action };
+}
+
+function fateWords(alarm) {
+  const item = data.tables.find((one) => one.table === alarm.table);
+  const fate = item ? fateOf(alarm, viewOf(item)) : "";
+  const { number, refunded } = fate ? viewOf(item).round : {};
+  return fate ? tn(`pit.fate_${fate}`, refunded ?? 0, { number }) : "";
 }
 
 function alarmKey(event) {

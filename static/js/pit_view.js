@@ -1,7 +1,7 @@
 // What the pit's tiles and alarms say. Pure: no page, no network.
 
 export const FRESH_MS = 5000;
-export const STEPS = new Set(["load_shoe", "verify_cards", "shuffle", "turn_first_card", "burn", "start_round", "burn_one", "deal", "wait_close", "reveal", "settling", "rescan", "key_waits", "held", "stopped", "last_round_done", "locked", "link_lost"]);
+export const STEPS = new Set(["load_shoe", "verify_cards", "shuffle", "turn_first_card", "burn", "start_round", "burn_one", "deal", "wait_close", "reveal", "settling", "rescan", "key_waits", "held", "stopped", "last_round_done", "locked", "link_lost", "link_waits"]);
 
 /** Alarms in working order: not acknowledged before acknowledged, then priority, then oldest. */
 export function sortAlarms(alarms) {
@@ -16,6 +16,17 @@ export function sortAlarms(alarms) {
 /** The most urgent alarm of a table, or null. */
 export function worstAlarm(alarms, table) {
   return sortAlarms(alarms.filter((alarm) => alarm.table === table))[0] ?? null;
+}
+
+const LINK_ALARMS = ["scanner_lost", "station_lost", "video_lost"];
+
+/** What becomes of an alarm's round while a link is away: the ending of a text's key, or "". */
+export function fateOf(alarm, { round }) {
+  const away = [alarm.code, ...(alarm.explains ?? [])].some((code) => LINK_ALARMS.includes(code));
+  if (!away || !round || round.id !== alarm.round_id) return "";
+  if (round.phase === "void") return round.void.reason === "link_lost_before_start" ? "cancelled" : "";
+  if (round.phase === "settled") return round.interrupted ? "ended" : "";
+  return round.started ? "runs" : "waits";
 }
 
 /** Shape of a priority: a square, a triangle, a circle; colour only repeats it. */

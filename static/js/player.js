@@ -6,6 +6,7 @@ import { Bets, holdFor } from "./bets.js";
 import { formatSpan, formatTime, formatTimeZone, secondsLeft } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
+import { cancelledByLink, Meanwhile, meanwhileWords, ownWords, tableWords } from "./drops.js";
 import { makeDue } from "./due.js";
 import { errorText } from "./errors.js";
 import { makeFelt, reasonOf } from "./felt.js";
@@ -26,6 +27,7 @@ const table = $("#main").dataset.table;
 const live = new Live();
 const bets = new Bets();
 const session = new Session(live.clock);
+const meanwhile = new Meanwhile(table, localStorage);
 const verify = makeVerify($("#verify"));
 const message = $("#message");
 
@@ -71,7 +73,6 @@ function phaseWords() {
   if (!now) return t("play.phase.loading");
   if (now.locked || now.stage === "locked") return t("play.phase.locked");
   if (now.stopped) return t("play.phase.stopped");
-  if (now.round?.interrupted && ["no_more_bets", "reveal", "betting"].includes(now.phase)) return t("play.phase.interrupted");
   if (now.phase === "betting") return remaining() > 0 ? t("play.phase.betting") : t("play.phase.closing");
   if (["no_shoe", "loaded", "verifying", "opening"].includes(now.stage) && now.phase !== "settled" && now.phase !== "void") return t("play.phase.shoe");
   if (now.stage === "last_round_done" && now.phase === "idle") return t("play.phase.shoe_done");
@@ -84,6 +85,7 @@ function draw() {
   const now = view();
   if (!now || !felt) return;
   bets.begin(now.round?.id ?? null);
+  meanwhile.see(now.round, bets.all);
   felt.update(now);
   felt.drawResults(now.round);
   due.view(table, now);
@@ -196,6 +198,30 @@ function drawConnected() {
   $("#felt").classList.toggle("stale", lost);
   setShown($("#stale"), lost);
   if (lost) setText($("#stale-text"), live.heardMs ? t("play.reconnecting", { time: formatTime(live.heardMs) }) : t("play.connecting"));
+  drawDrops();
+}
+
+/** What is cut and what follows for the bets: it stays as long as it holds. */
+function drawDrops() {
+  const now = view();
+  if (!now || !felt) return;
+  const all = { bets: bets.all, full: money.full };
+  const news = meanwhile.news(now.round);
+  const said = live.state === "lost"
+    ? [ownWords({ t }, { ...all, round: now.round, open: now.phase === "betting" && remaining() > 0 })]
+    : [news ? meanwhileWords({ t }, news, money) : "", tableWords({ t }, now, { ...all, graceMs: feed.about.limits.grace_ms })];
+  renderOnce($("#drop"), said.join("\n"), () => said.filter(Boolean).map((text) => h("p", { class: "drop-line" }, icon("info"), h("span", { text }))));
+}
+
+function connectionChanged({ detail: { state } }) {
+  drawConnected();
+  if (state === "lost") meanwhile.left();
+  if (state === "live") lookBack();
+}
+
+async function lookBack() {
+  await meanwhile.back(async () => (await look("/api/history?limit=50")).rounds, round());
+  drawDrops();
 }
 
 // Every fifth of a second -----------------------------------------------------------------
@@ -221,6 +247,7 @@ function tick() {
   setText($("#elapsed"), formatSpan(live.clock.now() - session.startMs));
   due.draw();
   if (felt) drawSpots();
+  drawDrops();
 }
 
 function announceSeconds(seconds) {
@@ -236,7 +263,8 @@ function phaseChanged(now) {
   announce(now.phase === "betting" ? t("play.announce_open", { seconds: remaining() }) : phaseWords());
   if (before === null) return;
   if (now.phase === "betting" || now.phase === "settled") message.hidden = true;
-  if (now.phase === "void") notify(message, "warn", t("play.void", { reason: now.round?.void ? publicReasonWords(now.round.void.reason) : "" }));
+  if (cancelledByLink(now.round)) message.hidden = true;
+  else if (now.phase === "void") notify(message, "warn", t("play.void", { reason: now.round?.void ? publicReasonWords(now.round.void.reason) : "" }));
   if (now.phase === "settled" || now.phase === "void") loadEndings();
 }
 
@@ -372,7 +400,7 @@ function setUp() {
 
 async function start() {
   listenToBets();
-  live.addEventListener("state", drawConnected);
+  live.addEventListener("state", connectionChanged);
   live.addEventListener("wallet", (event) => {
     const { balance_minor, held_minor, owed_minor = me.owed_minor } = event.detail;
     drawWallet({ balance_minor, held_minor, owed_minor });
@@ -391,6 +419,8 @@ async function start() {
     feed = event.detail;
     if (!felt && feed.about?.bets) setUp();
     draw();
+    // Without a socket only an answer says how the table stands; the state alone does not.
+    if (live.state === "polling") lookBack();
   });
   drawWallet(await get("/api/me").catch(() => ({})));
   due.load(me.correction_due);

@@ -95,6 +95,7 @@ export function roundFacts(round, currency) {
     facts.push([t("round.count"), String(round.wagers.count)], [t("round.turnover"), money(round.wagers.turnover_minor)]);
   }
   if (round.payouts_minor !== null && round.payouts_minor !== undefined) facts.push([t("round.payouts"), money(round.payouts_minor)]);
+  if (round.interrupted) facts.push([t("round.interrupted"), t("round.interrupted_ran")]);
   if (round.void) facts.push([t("round.void"), `${reasonWords(round.void.reason)} (${round.void.by})`]);
   if (round.corrected) facts.push([t("round.corrected"), t("round.corrected_as", { ...round.corrected, why: reasonWords(round.corrected.reason) })]);
   return facts;

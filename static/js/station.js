@@ -10,7 +10,7 @@ import { has, language, otherLanguage, t, tn } from "./i18n.js";
 import { keyField } from "./key_field.js";
 import { guardKeys } from "./keys.js";
 import { Live } from "./live.js";
-import { away, awayWords, backWords } from "./offline_view.js";
+import { away, awayWords, backWords, cutOff, roundState } from "./offline_view.js";
 import { announce, drawConnection } from "./page.js";
 import { soundFailed, soundRead } from "./sound.js";
 import { callWords, countRows, faultWords, needsCard, noCardYet, positionWords, primaryAction, stepWords, stripCells, stripLayout, totals } from "./station_view.js";
@@ -29,6 +29,7 @@ const other = otherLanguage();
 let feed = null;
 let pending = false;
 let lostAt = null;
+let videoLostAt = null;
 let unsent = 0;
 let work = null; // what the studio said last of the scanner's reports, and when
 let awaySince = null;
@@ -61,12 +62,13 @@ function drawHead(now) {
 
 function instruction(now) {
   if (!seated() && !["held", "stopped"].includes(now.instruction.code)) return { code: "take_seat" };
-  return { ...now.instruction, scan_at: feed.about?.scan_at };
+  const step = lostAt === null ? now.instruction : cutOff(now);
+  return { ...step, scan_at: feed.about?.scan_at };
 }
 
 function drawSay(now) {
   const step = instruction(now);
-  main.dataset.tone = ["held", "stopped", "rescan", "key_waits", "locked", "link_lost"].includes(step.code) ? "alert" : "";
+  main.dataset.tone = ["held", "stopped", "rescan", "key_waits", "locked", "link_lost", "link_waits"].includes(step.code) ? "alert" : "";
   setText($("#instruction-step"), stepWords(own, step));
   $("#instruction-other").lang = other.language;
   setText($("#instruction-other-step"), stepWords(other, step));
@@ -191,12 +193,15 @@ function tick() {
 /** The line that says what is offline, for how long and what to do; and that it is over. */
 function drawAway(now) {
   const at = performance.now();
-  const gone = away({ lostMs: lostAt === null ? null : at - lostAt, work, sinceMs: work ? at - work.at : 0 });
+  videoLostAt = now.links.video === "lost" ? (videoLostAt ?? at) : null;
+  const since = (then) => (then === null ? null : at - then);
+  const gone = away({ lostMs: since(lostAt), work, sinceMs: work ? at - work.at : 0, videoMs: since(videoLostAt) });
   setShown($("#offline"), gone !== null);
   setShown($("#unsent"), unsent > 0 && gone === null);
   if (gone !== null) {
     awaySince = Math.min(awaySince ?? at, at - gone.ms);
-    const words = awayWords({ t, tn }, gone, { running: Boolean(now.round?.id) && !["settled", "void"].includes(now.phase), unsent });
+    if (backUntil !== null) say("info", "");
+    const words = awayWords({ t, tn }, gone, { round: roundState(now, gone.who), unsent });
     setText($("#offline-what"), words.what);
     setText($("#offline-age"), formatAge(gone.ms));
     setText($("#offline-text"), words.action);
@@ -210,7 +215,8 @@ function drawAway(now) {
 }
 
 function sayBack(now, at) {
-  const step = seated() ? stepWords(own, instruction(now), "_short") : "";
+  const next = instruction(now);
+  const step = seated() && next.code !== "link_lost" ? stepWords(own, next, "_short") : "";
   say("info", backWords({ t, tn }, { work: work && { ...work, back_ms: work.back_ms === null ? null : work.back_ms + at - work.at }, awayMs: at - awaySince, step }));
   awaySince = null;
   backUntil = at + BACK_SHOWN_MS;

@@ -201,6 +201,7 @@ def _as_played(game: AnyGame, current: Round) -> dict[str, Json]:
         ),
         "version": settled.version if settled else voided.version if voided else 0,
         "void": {"reason": voided.reason, "by": voided.by} if voided else None,
+        "refunded": voided.count if voided else None,
         "corrected": None,
     }
 
@@ -290,6 +291,9 @@ def _round_step(game: AnyGame, state: TableState) -> dict[str, Json]:
         if state.links_lost:
             return {"code": "link_lost", "link": min(state.links_lost)}
         return {"code": "start_round"}
+    if state.links_lost and not current.started:
+        # The studio cancels the round after the grace; a card drawn now would start it instead.
+        return {"code": "link_waits", "link": min(state.links_lost)}
     if expected_card(game, state) is not None or isinstance(request, Burn):
         step = _card_step(request)
         step["next"] = _following(game, state)

@@ -74,8 +74,11 @@ class ReportService:
         """
         limit = min(limit, HISTORY_ROUNDS_MAX)
         rounds = self._rounds_of(player_id, before=before, limit=limit)
-        hands = self._hands([row for row, _ in rounds])
-        shown = [_history_round(row, wagers, hands.get(row.id, [])) for row, wagers in rounds]
+        looks = self._looks([row for row, _ in rounds])
+        shown = [
+            _history_round(row, wagers) | looks.get(row.id, {"hands": [], "interrupted": False})
+            for row, wagers in rounds
+        ]
         more = len(rounds) == limit and limit > 0
         return {"rounds": shown, "next": rounds[-1][0].id if more else None}
 
@@ -180,23 +183,26 @@ class ReportService:
             raise _unknown_round()
         return row.opened_ms
 
-    def _hands(self, rows: Sequence[RoundRow]) -> Mapping[str, Json]:
-        """Return the hands of rounds as their tables showed them; each epoch is replayed once."""
-        hands: dict[str, Json] = {}
+    def _looks(self, rows: Sequence[RoundRow]) -> Mapping[str, dict[str, Json]]:
+        """Return hands and mark of rounds as their tables showed them.
+
+        Each epoch is replayed once; `interrupted`: a link was away while the round ran.
+        """
+        looks: dict[str, dict[str, Json]] = {}
         epochs = sorted({(row.table, row.epoch) for row in rows if row.table in self.tables.setups})
         with self.units.read() as unit:
             for table, epoch in epochs:
                 for envelope in self.tables.replayed(unit, table, epoch).envelopes:
                     shown = envelope["patch"].get("round")
                     if shown is not None and not shown["corrected"]:
-                        hands[shown["id"]] = shown["hands"]
+                        looks[shown["id"]] = {key: shown[key] for key in ("hands", "interrupted")}
                 found = (correction(one) for one in unit.events.corrections(table, epoch=epoch))
                 for round_id, event in {event.round_id: event for event in found}.items():
-                    hands[round_id] = corrected_hands(hands[round_id], event)
-        return hands
+                    looks[round_id]["hands"] = corrected_hands(looks[round_id]["hands"], event)
+        return looks
 
 
-def _history_round(row: RoundRow, wagers: Sequence[Wager], hands: Json) -> Mapping[str, Json]:
+def _history_round(row: RoundRow, wagers: Sequence[Wager]) -> dict[str, Json]:
     counted = [wager for wager in wagers if not _undone(wager.ending)]
     before = [wager.ending.before_minor for wager in counted if wager.ending]
     return {
@@ -211,7 +217,6 @@ def _history_round(row: RoundRow, wagers: Sequence[Wager], hands: Json) -> Mappi
         # What the version before the one that stands had paid; null for a first version.
         "before_minor": sum(minor or 0 for minor in before) if row.settlement_version > 1 else None,
         "wagers": [wager_json(wager) for wager in wagers],
-        "hands": hands,
     }
 
 

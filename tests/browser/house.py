@@ -66,9 +66,7 @@ player_max_minor = 60000
 table_max_minor = 5000000
 
 [tables.{code}.links]
-scanner_lost_ms = {lost_ms}
-station_lost_ms = {lost_ms}
-video_lost_ms = {lost_ms}
+{links}
 """
 
 LIMITS = """
@@ -117,6 +115,8 @@ class Plan:
     name: str = "Pok Deng"
     game: str = "pok_deng"
     options: Mapping[str, Json] = field(default_factory=dict)
+    links: Mapping[str, int] = field(default_factory=dict)
+    """What is not patient of its links."""
 
 
 PLANS = (
@@ -234,6 +234,8 @@ def _table(plan: Plan, number: int, currency: str) -> str:
     kinds = LIMITS_MAX_MINOR[plan.game].items()
     # JSON writes flags and numbers as TOML does.
     options = "\n".join(f"{name} = {json.dumps(value)}" for name, value in plan.options.items())
+    patient = {f"{link}_lost_ms": PATIENT_MS for link in ("scanner", "station", "video")}
+    links = "\n".join(f"{name} = {ms}" for name, ms in (patient | dict(plan.links)).items())
     return "".join(
         [
             TABLE.format(
@@ -243,7 +245,7 @@ def _table(plan: Plan, number: int, currency: str) -> str:
                 currency=currency,
                 window_ms=plan.window_ms,
                 deck_set=number,
-                lost_ms=PATIENT_MS,
+                links=links,
             ),
             *(LIMITS.format(code=plan.code, kind=kind, max_minor=most) for kind, most in kinds),
             OPTIONS.format(code=plan.code, options=options),

@@ -124,7 +124,7 @@ def test_the_station_says_that_reports_wait_what_to_do_and_how_many_came_in(
             expect(station("offline")).to_contain_text(f"{count} unsent")
         offline = station("offline")
         expect(offline).to_contain_text("SCANNER OFFLINE")
-        expect(offline).to_contain_text("Finish this round, start no new one. 3 unsent")
+        expect(offline).to_contain_text("Deal on, this round counts. Start no new one. 3 unsent")
         station.page.reload()
         station.live()
         expect(offline).to_contain_text("3 unsent")

@@ -110,6 +110,8 @@ INSTRUCTIONS = [
     (at(betting, Stop(by="Sato")), {"code": "stopped"}),
     (at(in_play, Lock(reason="audit", by="Mori")), {"code": "locked", "reason": "audit"}),
     (at(in_play, MarkLink(link="video", up=False)), {"code": "link_lost", "link": "video"}),
+    (at(betting, MarkLink(link="video", up=False)), {"code": "link_waits", "link": "video"}),
+    (at(dealt, MarkLink(link="video", up=False)), {"code": "wait_close"}),
     (
         at(in_play, TurnCutCard(), OPEN, void_command()),
         {"code": "last_round_done", "in_shoe": 413},

@@ -7,8 +7,9 @@ from studio.domain.errors import InvariantError, RefusedError
 from studio.domain.round import Phase
 from studio.domain.table import Link
 from studio.services.links import LinkWatch
+from studio.services.reports import ReportService
 from studio.services.tables import TableService
-from tests.support.floor import CASH_MINOR, HANDS, PIT, Floor
+from tests.support.floor import CASH_MINOR, HANDS, PIT, PLAYER, Floor
 
 LIMIT_MS = {Link.SCANNER: 3_000, Link.STATION: 5_000, Link.VIDEO: 3_000}
 GRACE_MS = 5_000
@@ -86,6 +87,9 @@ def test_a_started_round_runs_to_its_end_and_its_wagers_stand(both):
     assert view["interrupted"]
     assert both.state().phase is Phase.SETTLED
     assert both.money() == (CASH_MINOR - 500, 0)
+    reports = ReportService(units=both.units, tables=both.tables.tables, names=dict)
+    (shown,) = reports.history(PLAYER.id, before=None, limit=5)["rounds"]
+    assert shown["interrupted"]
 
 
 def test_no_round_opens_on_a_lost_link(floor):

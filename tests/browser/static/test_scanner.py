@@ -200,19 +200,25 @@ AWAY = "return m.awayWords(words, arg.value[0], arg.value[1]);"
     [
         (
             "station",
-            {"running": True, "unsent": 0},
+            {"round": "runs", "unsent": 0},
             "OFFLINE",
-            "Finish this round, start no new one. The scanner keeps what it reads.",
+            "Deal on, this round counts. Start no new one. The scanner keeps what it reads.",
         ),
         (
             "scanner",
-            {"running": True, "unsent": 3},
+            {"round": "waits", "unsent": 3},
             "SCANNER OFFLINE",
-            "Finish this round, start no new one. 3 unsent",
+            "Draw no card: the round is cancelled in a moment if this lasts. 3 unsent",
+        ),
+        (
+            "video",
+            {"round": "runs", "unsent": 0},
+            "VIDEO OFFLINE",
+            "Deal on, this round counts. Start no new one.",
         ),
         (
             "scanner",
-            {"running": False, "unsent": 1},
+            {"round": "idle", "unsent": 1},
             "SCANNER OFFLINE",
             "Start no new round. 1 unsent",
         ),
