@@ -75,7 +75,8 @@ export function eventWords(event, currency, next = null) {
   const told = { ...values(event.body, currency), choice: wayOf(event) };
   const text = has(key) ? (typeof event.body.count === "number" ? tn(key, event.body.count, told) : t(key, told)) : "";
   const faces = event.kind === "FirstCardTurned" ? [cardChip(event.body.card)] : opened(event.body.cards ?? []);
-  return [text ? h("span", { text }) : null, ...faces].filter(Boolean);
+  const approved = event.body.approved_by ? h("span", { text: t("told.approved", { name: event.body.approved_by }) }) : null;
+  return [text ? h("span", { text }) : null, approved, ...faces].filter(Boolean);
 }
 
 /** Every event in order. */

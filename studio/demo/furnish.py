@@ -21,6 +21,7 @@ PLAYERS: Final = tuple(f"player{number}" for number in range(1, 6))
 GUEST: Final = "guest"
 STAFF: Final = {
     "pit": Role.PIT_SUPERVISOR,
+    "pit2": Role.PIT_SUPERVISOR,
     "auditor": Role.AUDITOR,
     "admin": Role.ADMINISTRATOR,
 }

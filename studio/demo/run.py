@@ -262,5 +262,6 @@ class Demo:
             path = f"/station?table={table.code}"
             yield table.dealer, path, f"the dealer's station of {table} (deals by itself)"
         yield "pit", "/pit", "the pit's dashboard"
+        yield "pit2", "/pit", "a second supervisor, who approves corrections"
         yield "auditor", "/pit", "reads all, changes nothing"
         yield "admin", "/admin", "people, cash, deck sets"

@@ -239,7 +239,9 @@ def _write_trail(
         return
     reason = str(body.get("reason", ""))
     if name in CORRECTION_STEPS or after.state.correction != job.state.correction:
-        write_step(job, after, actor=actor, name=name, reason=reason)
+        # A void of the running round that only waits for a second person has not happened.
+        step = name if name in CORRECTION_STEPS else f"{name}_proposed"
+        write_step(job, after, actor=actor, name=step, reason=reason)
         return
     job.uow.trail.write(
         at_ms=job.now_ms,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.access import barriers
 from tests.browser.dealing import Table
 from tests.browser.house import House, until
 from tests.browser.looks import check, cut_off, poor_contrast, sideways, small_targets
@@ -37,6 +38,7 @@ def play_round(house: House, table: Table, stakes: Mapping[str, str]) -> str:
 
 
 def dialog_fits(window: Window) -> None:
+    assert barriers(window.page) == []
     for width, height in ((360, 640), (1280, 720), (1920, 1080)):
         window.page.set_viewport_size({"width": width, "height": height})
         assert sideways(window.page) == {"scroll": 0, "wide": []}
@@ -84,6 +86,7 @@ def test_a_face_is_corrected_after_a_second_person_has_approved(
     expect(proposal).to_contain_text("the ace of hearts lay there, seen on the recording")
     expect(proposal).to_contain_text(f"¥{won_minor + HOLD_MINOR:,} is taken back")
     expect(other("alarm-correction_waits")).to_be_visible()
+    assert barriers(other.page) == []
     check(other, [])
     other.page.set_viewport_size({"width": 1280, "height": 800})
     proposal.get_by_test_id("approve").click()
@@ -183,6 +186,7 @@ def test_the_rounds_of_a_shoe_are_refunded_at_once(
     expect(page("rounds").get_by_role("row")).to_have_count(3)
     page("choose-all").check()
     expect(page("follows")).to_contain_text("2 rounds chosen, with 4 bets.")
+    assert barriers(page.page) == []
     check(page, [])
     page.page.set_viewport_size({"width": 1280, "height": 800})
     page("refund").click()
@@ -198,3 +202,19 @@ def test_the_rounds_of_a_shoe_are_refunded_at_once(
     won_minor = (kept_minor - before_minor[winner]) // 3
     assert balance(house, winner) == before_minor[winner] + won_minor
     assert balance(house, loser) != before_minor[loser]
+
+
+def test_an_alarm_of_a_device_leads_to_the_rounds_it_may_have_touched(
+    house: House, tables: dict[str, Table], windows: Windows
+) -> None:
+    table = tables["T3"]
+    round_id = play_round(house, table, {})
+    seen = {"link": "scanner", "frame_age_ms": 5, "fps": 30.0}
+    table.device("heartbeat", **seen, queued=95, queue_max=100)
+    pit = windows.of("auditor", "/pit").live()
+    pit("alarm-scanner_queue").get_by_test_id("shoe-rounds").click()
+    expect(pit(f"row-{round_id}")).to_be_visible()
+    expect(pit("refund")).to_be_hidden()
+    expect(pit("choose-all")).to_be_hidden()
+    check(pit, [])
+    table.device("heartbeat", **seen, queued=0, queue_max=100)
