@@ -26,8 +26,8 @@ test: $(VENV)/.dev ## Run all tests, doctests included (ARGS="tests/domain -k sh
 	@$(PY) -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder --doctest-modules --doctest-glob=README.md \
 		--ignore=studio/store/migrations $(or $(ARGS),README.md studio scanner tests)
 
-soak: $(VENV)/.run ## Hunt for faults for MINUTES in the simulated studio (ARGS="--start 5000")
-	@$(PY) app.py simulate --seeds 10000000 --jobs $(WORKERS) --seconds $$(( $(MINUTES) * 60 )) $(ARGS)
+soak: $(VENV)/.dev ## Hunt for faults for MINUTES, simulated and real (ARGS="--layer damage --start 50")
+	@$(PY) -m tests.faults.soak --minutes $(MINUTES) --jobs $(WORKERS) $(ARGS)
 
 check: $(VENV)/.dev ## Check format, lint, types, import rules and the translation catalogue
 	@$(PY) -m ruff format --check .

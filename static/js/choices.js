@@ -1,7 +1,7 @@
 // What a supervisor may do about a trouble: choices in plain words, with what each does to money.
 
 import { look } from "./api.js";
-import { h, setShown } from "./dom.js";
+import { h, renderOnce, setShown } from "./dom.js";
 import { language, t, tn } from "./i18n.js";
 import { formatMoney } from "./money.js";
 
@@ -47,15 +47,17 @@ export function makeChoices({ supervisor, currency, run }) {
 
   function draw() {
     const found = answer?.situations.find((one) => one.code === select.value);
-    list.replaceChildren(...(found?.choices ?? []).map((choice) => row(found.code, choice)));
+    // Drawn anew only when something changed: a card that is dealt must not take a press away.
+    renderOnce(list, JSON.stringify(found ?? null), () => (found?.choices ?? []).map((choice) => row(found.code, choice)));
   }
 
   function fill(table) {
-    const chosen = select.dataset.table === table && answer.seen === seen ? select.value : (answer.seen ?? "");
-    const option = (code, text) => h("option", { value: code, text, selected: code === chosen });
-    select.replaceChildren(option("", t("choice.pick")), ...answer.situations.map(({ code }) => option(code, t(`situation.${code}`))));
-    select.dataset.table = table;
-    seen = answer.seen;
+    if (select.dataset.table !== table || answer.seen !== seen) {
+      const option = (code, text) => h("option", { value: code, text, selected: code === (answer.seen ?? "") });
+      select.replaceChildren(option("", t("choice.pick")), ...answer.situations.map(({ code }) => option(code, t(`situation.${code}`))));
+      select.dataset.table = table;
+      seen = answer.seen;
+    }
     draw();
   }
 

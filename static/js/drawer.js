@@ -22,7 +22,7 @@ import { makeRounds } from "./rounds_list.js";
 import { pairs, voidPreview, wagersTable } from "./roundview.js";
 import { scanRows } from "./scan_view.js";
 
-const ACTIONS = ["confirm_key", "void_round", "release_held", "resume", "free_seat", "lock", "unlock", "close_shoe"];
+const ACTIONS = ["confirm_key", "void_round", "release_held", "stop", "resume", "free_seat", "lock", "unlock", "close_shoe"];
 const PREVIEW_ROWS = 200;
 
 const testId = (name) => (name === "void_round" ? "void" : name.replaceAll("_", "-"));

@@ -34,6 +34,9 @@ export const { t, tn, has, either } = own;
 /** A reason in words: the studio's own reasons are codes, people's are sentences of theirs. */
 export const reasonWords = (reason) => either(`reason.${reason}`, "reason.own", { reason });
 
+/** The same for players: what a person of the house wrote is not for them. */
+export const publicReasonWords = (reason) => either(`reason.${reason}`, "reason.supervisor");
+
 /** The same keys in the other language, on pages that show both. */
 export function otherLanguage() {
   const other = language === "ja" ? "en" : "ja";

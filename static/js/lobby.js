@@ -3,9 +3,11 @@
 import { get, look } from "./api.js";
 import { secondsLeft } from "./clock.js";
 import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
+import { makeDue } from "./due.js";
 import { either, language, t } from "./i18n.js";
 import { Live } from "./live.js";
-import { formatMoney } from "./money.js";
+import { formatMoney, formatSigned } from "./money.js";
+import { tellMoney } from "./money_news.js";
 import { drawConnection } from "./page.js";
 import { latestMarks } from "./road.js";
 
@@ -93,7 +95,15 @@ async function start() {
     setShown($("#owed"), me.owed_minor > 0);
   };
   drawWallet({});
-  live.addEventListener("wallet", ({ detail }) => drawWallet(detail));
+  const money = { full: (minor) => formatMoney(minor, me.currency, language), signed: (minor) => formatSigned(minor, me.currency, language) };
+  const due = makeDue({ money, now: () => live.clock.now() });
+  due.load(me.correction_due);
+  live.addEventListener("wallet", ({ detail }) => {
+    drawWallet(detail);
+    tellMoney(detail, money);
+    due.wallet(detail);
+  });
+  setInterval(due.draw, TICK_MS);
   await loadTables();
   setInterval(() => loadTables().catch(() => {}), LIST_EVERY_MS);
   setInterval(drawAll, TICK_MS);

@@ -13,12 +13,15 @@ import { formatMoney } from "./money.js";
 import { drawConnection } from "./page.js";
 import { openPicture } from "./pictures.js";
 import { fateOf, FRESH_MS, SHAPES, sortAlarms, STEPS, tileState, worstAlarm } from "./pit_view.js";
+import { makeProposals } from "./proposals.js";
 
 const POLL_MS = 2000;
 const HINT_MS = 150;
+const SHOE_ALARMS = ["shoe_count", "shoe_order"];
 
 const live = new Live();
 const supervisor = document.body.dataset.role === "pit_supervisor";
+const maySeeShoes = supervisor || document.body.dataset.role === "auditor";
 const tiles = new Map();
 let data = null;
 let currency = { code: "PLAY", decimals: 0 };
@@ -28,6 +31,7 @@ let openTable = new URLSearchParams(location.search).get("table");
 
 const fresh = () => data !== null && performance.now() - takenAt < FRESH_MS;
 const drawer = makeDrawer({ root: $("#drawer"), live, supervisor, fresh, onDone: () => load(), currency: () => currency });
+const proposals = makeProposals($("#proposals"), { supervisor, fresh, currency: () => currency, now: () => live.clock.now(), onDone: () => load() });
 
 // Loading ---------------------------------------------------------------------------------
 
@@ -53,6 +57,7 @@ function draw() {
   drawState();
   if (!data) return;
   drawAlarms(sortAlarms(data.alarms));
+  proposals.update(data.tables);
   for (const item of data.tables) drawTile(item);
   setShown($("#empty"), data.tables.length === 0);
   const shown = data.tables.find((item) => item.table === openTable);
@@ -105,8 +110,16 @@ function alarmRow(alarm) {
       supervisor && alarm.picture ? h("button", { type: "button", class: "button", "data-testid": "alarm-picture", disabled: !fresh(), text: t("picture.button"), onclick: () => openPicture({ id: alarm.picture, table: alarm.table }, { say: complain }) }) : null,
       supervisor && alarm.code === "card_keyed" ? h("button", { type: "button", class: "button primary", "data-testid": "answer-key", disabled: !fresh(), text: t("action.confirm_key"), onclick: () => answerKey(alarm.table) }) : null,
       h("button", { type: "button", class: "button", "data-open": "", "data-testid": "open", text: t("pit.open", { table: alarm.table }), onclick: () => open(alarm.table) }),
+      shoeLink(alarm),
     ),
   );
+}
+
+/** Where the rounds are that an alarm may have touched: those of the shoe on the table. */
+function shoeLink(alarm) {
+  const epoch = data.tables.find((item) => item.table === alarm.table)?.epoch;
+  if (!maySeeShoes || !epoch || !(alarm.asks_reason || SHOE_ALARMS.includes(alarm.code))) return null;
+  return h("a", { class: "button", href: `/pit/shoes/${alarm.table}/${epoch}`, "data-testid": "shoe-rounds", text: t("correct.this_shoe") });
 }
 
 function alarmWords(alarm) {

@@ -49,6 +49,7 @@ export function allowed(view) {
     void_round: running,
     confirm_key: view.fault?.key === "waiting" && !view.stopped,
     release_held: Boolean(view.fault?.held),
+    stop: view.shoe !== null && view.locked === null && !view.stopped && !view.fault?.held,
     resume: view.stopped || view.pit_called,
     free_seat: view.dealer !== null,
     lock: view.locked === null && view.stage !== "locked",

@@ -7,9 +7,10 @@ import { formatSpan, formatTime, formatTimeZone, secondsLeft } from "./clock.js"
 import { confirmDialog } from "./dialog.js";
 import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
 import { cancelledByLink, Meanwhile, meanwhileWords, ownWords, tableWords } from "./drops.js";
+import { makeDue } from "./due.js";
 import { errorText } from "./errors.js";
 import { makeFelt, reasonOf } from "./felt.js";
-import { has, language, reasonWords, t, tn } from "./i18n.js";
+import { has, language, publicReasonWords, t, tn } from "./i18n.js";
 import { Live } from "./live.js";
 import { chipValues, formatChip, formatMoney, formatNumber, formatSigned } from "./money.js";
 import { tellMoney } from "./money_news.js";
@@ -43,6 +44,8 @@ const money = {
   full: (minor) => formatMoney(minor, me.currency, language),
   signed: (minor) => formatSigned(minor, me.currency, language),
 };
+
+const due = makeDue({ money, now: () => live.clock.now() });
 
 // What the round allows now ---------------------------------------------------------------
 
@@ -85,6 +88,7 @@ function draw() {
   meanwhile.see(now.round, bets.all);
   felt.update(now);
   felt.drawResults(now.round);
+  due.view(table, now);
   drawCalls(now);
   drawSpots();
   drawResults(now);
@@ -241,6 +245,7 @@ function tick() {
   $("#phase-bar").dataset.phase = now?.phase ?? "";
   setText($("#wall-clock"), formatTimeZone(live.clock.now()));
   setText($("#elapsed"), formatSpan(live.clock.now() - session.startMs));
+  due.draw();
   if (felt) drawSpots();
   drawDrops();
 }
@@ -259,7 +264,7 @@ function phaseChanged(now) {
   if (before === null) return;
   if (now.phase === "betting" || now.phase === "settled") message.hidden = true;
   if (cancelledByLink(now.round)) message.hidden = true;
-  else if (now.phase === "void") notify(message, "warn", t("play.void", { reason: now.round?.void ? reasonWords(now.round.void.reason) : "" }));
+  else if (now.phase === "void") notify(message, "warn", t("play.void", { reason: now.round?.void ? publicReasonWords(now.round.void.reason) : "" }));
   if (now.phase === "settled" || now.phase === "void") loadEndings();
 }
 
@@ -269,7 +274,9 @@ async function loadEndings() {
   try {
     const { wagers } = await look(`/api/rounds/${id}/wagers`);
     if (id === round()?.id) bets.load(wagers);
-    drawWallet(await look("/api/me"));
+    const have = await look("/api/me");
+    drawWallet(have);
+    due.load(have.correction_due);
     await loadHistory();
   } catch {
     setTimeout(loadEndings, 2000);
@@ -398,6 +405,7 @@ async function start() {
     const { balance_minor, held_minor, owed_minor = me.owed_minor } = event.detail;
     drawWallet({ balance_minor, held_minor, owed_minor });
     tellMoney(event.detail, money);
+    due.wallet(event.detail);
     if (event.detail.round_id && event.detail.round_id === round()?.id) loadEndings();
   });
   live.addEventListener("back", async () => {
@@ -415,6 +423,7 @@ async function start() {
     if (live.state === "polling") lookBack();
   });
   drawWallet(await get("/api/me").catch(() => ({})));
+  due.load(me.correction_due);
   if (me.play_money) room = startPlayMoney({ live, bets, me, money: money.full, table, onChange: () => felt && draw() });
   live.watch(table);
   live.start();

@@ -33,6 +33,7 @@ export function placeWords({ position, index }) {
 /** Every card of a round: when it was read, where it lies; its face only once it is open. */
 export function cardsTable(round, events) {
   const open = new Map(round.reveals.map((one) => [`${one.position}/${one.index}`, one]));
+  const corrected = new Map((round.corrected?.faces ?? []).map((one) => [`${one.position}/${one.index}`, one.card]));
   const drawn = events.filter((event) => event.kind === "CardDrawn");
   const timed = new Map(drawn.map((event) => [`${event.body.position}/${event.body.index}`, event]));
   const keyed = new Map(events.filter((event) => event.kind === "KeyConfirmed").map(({ body }) => [`${body.position}/${body.index}`, body]));
@@ -45,7 +46,7 @@ export function cardsTable(round, events) {
       {},
       h("th", { scope: "row", text: placeWords(card) }),
       h("td", { class: "number" }, event ? formatTime(event.at_ms) : "–", keyed.has(key) ? h("span", { class: "keyed small muted", text: t("round.keyed", keyed.get(key)) }) : null),
-      h("td", {}, face ? cardChip(face.card) : h("span", { class: "muted", text: t("round.sealed") })),
+      h("td", {}, face ? cardChip(face.card) : h("span", { class: "muted", text: t("round.sealed") }), ...(corrected.has(key) ? [" → ", cardChip(corrected.get(key))] : [])),
       cell(face ? String(face.serial) : null, true),
       h("td", { class: "code wide-only", title: card.commitment, text: `${card.commitment.slice(0, SHORT)}…` }),
     );
@@ -96,6 +97,7 @@ export function roundFacts(round, currency) {
   if (round.payouts_minor !== null && round.payouts_minor !== undefined) facts.push([t("round.payouts"), money(round.payouts_minor)]);
   if (round.interrupted) facts.push([t("round.interrupted"), t("round.interrupted_ran")]);
   if (round.void) facts.push([t("round.void"), `${reasonWords(round.void.reason)} (${round.void.by})`]);
+  if (round.corrected) facts.push([t("round.corrected"), t("round.corrected_as", { ...round.corrected, why: reasonWords(round.corrected.reason) })]);
   return facts;
 }
 

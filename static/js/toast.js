@@ -1,7 +1,7 @@
 // News that need no answer: shown for a while and said politely. Nothing is only said here.
 
 import { newId } from "./api.js";
-import { h, icon } from "./dom.js";
+import { h, icon, setText } from "./dom.js";
 import { t } from "./i18n.js";
 
 const STAYS_MS = 9000;
@@ -46,7 +46,8 @@ function show(entry) {
   for (const kind of ["pointerleave", "focusout"]) element.addEventListener(kind, () => wait(STAYS_MS));
   close.addEventListener("click", end);
   box.append(element);
-  if (box.childElementCount > SHOWN_MAX) box.firstElementChild.remove();
+  const passing = box.querySelectorAll(".toast:not(.pinned)");
+  if (passing.length > SHOWN_MAX) passing[0].remove();
   wait(entry.endsMs - Date.now());
 }
 
@@ -55,6 +56,21 @@ export function toast(symbol, text, kind = "ok") {
   const entry = { id: newId(), symbol, text, kind, endsMs: Date.now() + STAYS_MS };
   keep([...kept(), entry]);
   show(entry);
+}
+
+/** Something that stays until it is over: `update(text, left)` renews it in place, `end()` ends it. */
+export function pin(symbol, text) {
+  const words = h("p", { text });
+  const left = h("b", { class: "number", role: "timer", "aria-live": "off" });
+  const element = h("div", { class: "toast pinned", "data-kind": "info", "data-testid": "due" }, icon(symbol), words, left);
+  box.append(element);
+  return {
+    update(now, remains) {
+      setText(words, now);
+      setText(left, remains);
+    },
+    end: () => element.remove(),
+  };
 }
 
 kept().forEach(show);

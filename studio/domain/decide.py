@@ -396,7 +396,8 @@ def _close_betting(state: TableState, command: CloseBetting) -> tuple[Event, ...
     current = need_running_round(state)
     if current.phase is not Phase.BETTING:
         raise RefusedError("betting_not_open", "Betting is not open.")
-    if command.now_ms < current.window_closes_ms:
+    # A clock that was set back behind the opening ends the window: it must not grow longer.
+    if current.opened_ms <= command.now_ms < current.window_closes_ms:
         raise RefusedError("betting_window_running", "The betting window is still running.")
     return (
         BettingClosed(

@@ -4,10 +4,12 @@
 payouts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TypeAlias
 
+from studio.domain.errors import InvariantError
 from studio.services.audit_log import LogCheck
 from studio.services.inspection import AuditUnits, Fault, Replay
 from studio.services.ports import StoredEvent
@@ -28,10 +30,24 @@ def audit(units: AuditUnits, *, replay: MakesReplay | None = None) -> list[Fault
             check = LogCheck(inspection, table)
             log = partial(inspection.epoch_events, table)
             engine = replay(table, log) if replay is not None else None
-            for stored in inspection.events(table):
-                faults += check.see(stored)
-                if engine is not None:
-                    faults += engine.see(stored)
-            faults += check.end()
-        faults += inspection.money()
+            with _named(faults, where=table):
+                for stored in inspection.events(table):
+                    faults += check.see(stored)
+                    if engine is not None:
+                        faults += engine.see(stored)
+                faults += check.end()
+        with _named(faults, where="money"):
+            faults.extend(inspection.money())
     return faults
+
+
+@contextmanager
+def _named(faults: list[Fault], *, where: str) -> Iterator[None]:
+    """Make a fault of what can't even be read; the other checks go on."""
+    try:
+        yield
+    except InvariantError as error:
+        faults.append(Fault(code=error.code, where=where, what=error.message))
+    except ValueError:
+        # Its text might show what was stored, a sealed card among it.
+        faults.append(Fault(code="value_unreadable", where=where, what="A value can't be read."))

@@ -8,6 +8,7 @@ import logging
 
 from studio.domain.errors import InvariantError, StudioError
 from studio.services.links import LinkWatch
+from studio.services.retry import StorageError
 from studio.services.runner import TableRunner
 
 log = logging.getLogger(__name__)
@@ -28,7 +29,11 @@ class Clockwork:
         return frozenset(self._broken)
 
     def turn(self) -> None:
-        """Close windows, settle, watch links, at every table; one table's trouble stays there."""
+        """Close windows, settle, watch links, at every table; one table's trouble stays there.
+
+        Raises:
+            StorageError: no table can be looked after; a later turn does what this one missed.
+        """
         for table in self._runner.tables.setups:
             try:
                 if table in self._broken and self._runner.live(table).state.locked is not None:
@@ -36,6 +41,8 @@ class Clockwork:
                 self._broken.discard(table)
                 self._links.check(table)
                 self._runner.tick(table)
+            except StorageError:
+                raise
             except InvariantError as error:
                 if table not in self._broken:
                     log.critical("invariant broken", extra={"table": table, "code": error.code})

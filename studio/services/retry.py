@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from studio.domain.errors import RefusedError
+from studio.domain.errors import RefusedError, StudioError
 
 UNIT_TRIES_MAX = 5
 """How often one unit is run before the caller is told to come back later."""
@@ -16,6 +16,14 @@ class TryAgainError(Exception):
 
     A deadlock's victim, a failed serialisation, a lock that took too long. Not one of the three
     faults: nobody did anything wrong.
+    """
+
+
+class StorageError(StudioError):
+    """The database can't be reached or written: full disk, lost connection, server stopped.
+
+    Whether the last commit counted may be unknown: whoever asked asks again under the same id.
+    Nobody did anything wrong, and no rule refused, so that it is none of the three faults.
     """
 
 

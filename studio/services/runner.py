@@ -249,7 +249,7 @@ class TableRunner:
         self.tables.keep(live)
         current = live.state.round
         if current is not None and current.phase is Phase.BETTING:
-            if now_ms >= current.window_closes_ms:
+            if not current.opened_ms <= now_ms < current.window_closes_ms:
                 self._supervise(table, self._close)
         elif results_due(live.game, live.state):
             self._supervise(table, self._settle)

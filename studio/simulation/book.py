@@ -123,7 +123,8 @@ class MemoryWagers(Wagers):
         if row is None:
             raise _refused("unknown_round", round_id=request.round_id)
         closed = row.phase != Phase.BETTING and self._guards.stands(Guard.BETTING_PHASE)
-        late = now_ms >= row.window_closes_ms and self._guards.stands(Guard.DEADLINE)
+        in_time = row.opened_ms <= now_ms < row.window_closes_ms
+        late = not in_time and self._guards.stands(Guard.DEADLINE)
         if closed or late:
             raise _refused("betting_window_closed")
         if request.stake_minor < limits.bet_min_minor:
@@ -165,7 +166,8 @@ class MemoryWagers(Wagers):
                 return self._answer(wager, repeated=True)
             raise _refused("wager_ended", id=wager_id)
         row = disk.rounds[wager.round_id]
-        if row.phase != Phase.BETTING or self._now_ms() >= row.window_closes_ms:
+        in_time = row.opened_ms <= self._now_ms() < row.window_closes_ms
+        if row.phase != Phase.BETTING or not in_time:
             raise _refused("betting_window_closed")
         hold_minor = wager.hold_minor
         disk.end_wager(wager, Ending(kind=EndingKind.UNDONE, version=1, payout_minor=hold_minor))

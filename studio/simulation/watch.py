@@ -243,8 +243,8 @@ class Watch:
 
     def _paid(self, wager: Wager, *, nets: Mapping[str, Fraction] | None, version: int) -> int:
         row = self._disk.rounds[wager.round_id]
-        if wager.accepted_ms >= row.window_closes_ms:
-            raise ViolationError("wager_late", f"Wager {wager.id} came after the deadline.")
+        if not row.opened_ms <= wager.accepted_ms < row.window_closes_ms:
+            raise ViolationError("wager_late", f"Wager {wager.id} came outside its window.")
         kind = EndingKind.REFUNDED if nets is None else EndingKind.SETTLED
         due = wager.hold_minor
         if nets is not None:

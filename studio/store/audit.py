@@ -7,7 +7,15 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, case, func, litera
 
 from studio.services.inspection import FAULTS_PER_CHECK_MAX, Endings, Fault, Inspection
 from studio.services.ports import ClosedBook, EndingKind, RoundRow, StoredEvent
-from studio.store import audit_club, audit_corrections, audit_money, audit_pictures, book
+from studio.store import (
+    audit_club,
+    audit_corrections,
+    audit_file,
+    audit_labels,
+    audit_money,
+    audit_pictures,
+    book,
+)
 from studio.store.events import SqlEventLog, events_of, stored_event
 from studio.store.forfeits import without_stake_if_forfeited
 from studio.store.pit import SqlDeckSets
@@ -112,9 +120,11 @@ class SqlInspection(Inspection):
     def money(self) -> Iterator[Fault]:
         """See the port."""
         yield from audit_money.faults(self._connection)
+        yield from audit_labels.faults(self._connection)
         yield from audit_corrections.faults(self._connection)
         yield from audit_club.faults(self._connection)
         yield from audit_pictures.faults(self._connection)
+        yield from audit_file.faults(self._connection)
 
 
 def _due(num: ColumnElement[int], den: ColumnElement[int]) -> ColumnElement[int]:

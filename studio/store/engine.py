@@ -15,7 +15,7 @@ from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from studio.domain.errors import InvariantError, MalformedError
-from studio.services.retry import TryAgainError
+from studio.services.retry import StorageError, TryAgainError
 
 POOL_SIZE = 20
 POOL_OVERFLOW = 20
@@ -29,6 +29,11 @@ CONNECT_TIMEOUT_S = 5
 
 LOST_RACE_STATES = frozenset({"40P01", "40001", "55P03"})
 """PostgreSQL: deadlock, failed serialisation, lock not available."""
+
+FAILED_STATES = frozenset({"53100", "57P03"})
+"""PostgreSQL: disk full, server starting or stopping."""
+FAILED_WORDS = ("database or disk is full", "disk I/O error", "readonly database", "unable to open")
+"""SQLite's, whose driver gives no code for the like."""
 
 WRITING = {"studio_writes": True}
 """Marks connections whose transaction begins IMMEDIATE on SQLite."""
@@ -78,12 +83,13 @@ def make_engine(address: str) -> Engine:
     try:
         with engine.connect() as connection:
             connection.execute(text("SELECT 1"))
-    except DBAPIError as error:
+    except (DBAPIError, StorageError) as error:
         engine.dispose()
         shown = url.render_as_string(hide_password=True)
+        cause = str(error.__cause__).splitlines()[0]
         raise MalformedError(
             "database_unreachable",
-            f"The database {shown} can't be opened: {_first_line(error)}",
+            f"The database {shown} can't be opened: {cause}",
             database=shown,
         ) from error
     return engine
@@ -206,13 +212,14 @@ def _sqlite_begins(connection: Connection) -> None:
 
 
 def _translate(context: ExceptionContext) -> BaseException | None:
-    """Name a lost race as one, whatever statement or commit it hit; leave all else as it is."""
+    """Name a lost race and a failed storage as such, whatever statement or commit they hit."""
     original = context.original_exception
-    lost = getattr(original, "sqlstate", None) in LOST_RACE_STATES
-    if lost or "database is locked" in str(original):
-        return TryAgainError(str(original).splitlines()[0])
+    if not isinstance(original, Exception):
+        return None  # the process is being ended: nothing is wrong with the storage
+    state, words = getattr(original, "sqlstate", None), str(original)
+    if state in LOST_RACE_STATES or "database is locked" in words:
+        return TryAgainError(words.splitlines()[0])
+    unreached = context.connection is None or context.is_disconnect
+    if unreached or state in FAILED_STATES or any(word in words for word in FAILED_WORDS):
+        return StorageError("storage_failed", "The studio can't save anything now. Try again soon.")
     return None
-
-
-def _first_line(error: DBAPIError) -> str:
-    return str(error.orig).splitlines()[0]

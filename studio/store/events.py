@@ -86,7 +86,19 @@ def corrections_of(table: str, *, epoch: int) -> Select[Any]:
 
 
 def stored_event(row: Row[Any]) -> StoredEvent:
-    """Return a line of the log as it came from the database."""
+    """Return a line of the log as it came from the database.
+
+    Raises:
+        InvariantError: `log_unreadable` when what is stored is no JSON any more.
+    """
+    try:
+        body = json.loads(row.body)
+    except ValueError as error:
+        raise InvariantError(
+            "log_unreadable",
+            f"Event {row.epoch}/{row.seq} of {row.table_code} can't be read.",
+            table=row.table_code,
+        ) from error
     sealed: Mapping[str, Json] | None = None
     if row.card is not None:
         sealed = {"card": row.card, "serial": row.serial, "nonce": row.nonce}
@@ -96,7 +108,7 @@ def stored_event(row: Row[Any]) -> StoredEvent:
         seq=row.seq,
         at_ms=row.at_ms,
         kind=row.kind,
-        body=json.loads(row.body),
+        body=body,
         sealed=sealed,
         prev_hash=row.prev_hash,
         hash=row.hash,

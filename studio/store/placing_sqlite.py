@@ -15,7 +15,8 @@ from studio.store.tables import LEG_HELD, LEG_WALLET, TransferKind
 
 _STANDING = """
 SELECT
-    r.phase, r.window_closes_ms, p.wallet_id, p.held_id, p.balance_minor, p.held_minor,
+    r.phase, r.opened_ms, r.window_closes_ms,
+    p.wallet_id, p.held_id, p.balance_minor, p.held_minor,
     coalesce((
         SELECT sum(w.stake_minor) FROM wager w
         WHERE w.player_id = ?2 AND w.round_id = ?3
@@ -71,6 +72,7 @@ class _Standing:
     """Everything the decision depends on."""
 
     phase: str | None
+    opened_ms: int
     closes_ms: int
     wallet_id: int
     held_id: int
@@ -113,15 +115,16 @@ def _read(connection: Connection, request: WagerRequest) -> _Standing:
     ).one()
     return _Standing(
         phase=row[0],
-        closes_ms=row[1] or 0,
-        wallet_id=row[2] or 0,
-        held_id=row[3] or 0,
-        balance_minor=row[4] or 0,
-        held_minor=row[5] or 0,
-        player_minor=row[6],
-        bet_minor=row[7],
-        table_minor=row[8] or 0,
-        known=bool(row[9]),
+        opened_ms=row[1] or 0,
+        closes_ms=row[2] or 0,
+        wallet_id=row[3] or 0,
+        held_id=row[4] or 0,
+        balance_minor=row[5] or 0,
+        held_minor=row[6] or 0,
+        player_minor=row[7],
+        bet_minor=row[8],
+        table_minor=row[9] or 0,
+        known=bool(row[10]),
     )
 
 
@@ -131,7 +134,7 @@ def _refused(request: WagerRequest, standing: _Standing, *, now_ms: int) -> Deci
         return Decision(outcome="known")
     if standing.phase is None:
         return Decision(outcome="unknown_round")
-    if standing.phase != Phase.BETTING or now_ms >= standing.closes_ms:
+    if standing.phase != Phase.BETTING or not standing.opened_ms <= now_ms < standing.closes_ms:
         return Decision(outcome="betting_window_closed")
     if stake_minor < limits.bet_min_minor:
         return Decision(outcome="stake_below_minimum")

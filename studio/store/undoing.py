@@ -43,7 +43,7 @@ _SHARD: BindParameter[int] = bindparam("own_shard", type_=Integer)
 _STAKE: BindParameter[int] = bindparam("stake", type_=BigInteger)
 
 _LOCK_ROUND = (
-    select(round_.c.phase, round_.c.window_closes_ms)
+    select(round_.c.phase, round_.c.opened_ms, round_.c.window_closes_ms)
     .where(round_.c.id == _ROUND)
     .with_for_update(read=True)
 )
@@ -71,7 +71,8 @@ def undo(connection: Connection, clock: UnitClock, wager_id: str, *, player_id: 
             "wager_forfeited", "This stake was forfeited when you left the room.", id=wager_id
         )
     now_ms = clock.now_ms(connection)
-    if window.phase != Phase.BETTING or now_ms >= window.window_closes_ms:
+    in_time = window.opened_ms <= now_ms < window.window_closes_ms
+    if window.phase != Phase.BETTING or not in_time:
         raise window_closed()
     _book(connection, taken, number=number, player=player, now_ms=now_ms)
     _, undone = _known(connection, wager_id)

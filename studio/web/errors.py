@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 from werkzeug.http import HTTP_STATUS_CODES
 
 from studio.domain.errors import InvariantError, MalformedError, RefusedError, StudioError
-from studio.services.retry import TryAgainError
+from studio.services.retry import StorageError, TryAgainError
 
 MALFORMED: Final = 400
 REFUSED: Final = 409
@@ -27,6 +27,7 @@ STATUS: Final = {
     "unknown_picture": 404,
     "unknown_person": 404,
     "unknown_room": 404,
+    "storage_failed": 503,
     "studio_busy": 503,
 }
 """Codes whose status says more than 400 or 409."""
@@ -65,7 +66,7 @@ class StudioFlask(Flask):
 
 def init_errors(app: Flask) -> None:
     """Register what turns the three faults into answers."""
-    for fault in (MalformedError, RefusedError, InvariantError):
+    for fault in (MalformedError, RefusedError, InvariantError, StorageError):
         app.register_error_handler(fault, _answer)
     app.register_error_handler(TryAgainError, _answer_busy)
 

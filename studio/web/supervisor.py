@@ -7,6 +7,7 @@ import structlog
 from flask_socketio import SocketIO
 
 from studio.services.clockwork import Clockwork
+from studio.services.retry import StorageError
 from studio.web.audits import Audits
 from studio.web.live import LiveDoor
 
@@ -58,6 +59,10 @@ class Supervisor:
             number += 1
             try:
                 self.turn(number)
+            except StorageError as error:
+                cause = str(error.__cause__).splitlines()[0]
+                log.error("storage_failed", cause=cause)  # noqa: TRY400  it comes every second
+                self._sleep(AFTER_TROUBLE_S)
             except Exception:
                 log.exception("turn_failed")
                 self._sleep(AFTER_TROUBLE_S)

@@ -62,6 +62,16 @@ class Table:
         """Order something as the supervisor."""
         return self.house.door("pit").command(self.code, name, reason=reason, **values)
 
+    def proposal(self) -> Json:
+        """Return the correction that stands at this table, as the second supervisor sees it."""
+        items = self.house.door("pit2").get("/api/pit")["tables"]
+        return next(item["proposal"] for item in items if item["table"] == self.code)
+
+    def approve(self) -> None:
+        """Approve it as the second supervisor."""
+        proposal = self.proposal()["id"]
+        self.house.door("pit2").command(self.code, "approve_correction", proposal=proposal)
+
     # Cards -------------------------------------------------------------------------------------
 
     def printed(self, face: str) -> PrintedCode:

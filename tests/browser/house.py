@@ -36,6 +36,7 @@ STAFF = {
     "fujii": ("Fujii", Role.DEALER),
     "goto": ("Goto", Role.DEALER),
     "pit": ("Tanaka", Role.PIT_SUPERVISOR),
+    "pit2": ("Ueda", Role.PIT_SUPERVISOR),
     "auditor": ("Kato", Role.AUDITOR),
     "admin": ("Ito", Role.ADMINISTRATOR),
 }
@@ -46,6 +47,9 @@ wagers_per_minute = 100000
 commands_per_minute = 100000
 reads_per_minute = 100000
 logins_per_minute = 10000
+
+[corrections]
+notice_s = 5
 """
 
 TABLE = """

@@ -47,7 +47,7 @@ def test_a_card_is_keyed_in_by_two_people_and_the_round_goes_on(
     card = table.printed(BURN)
     station.primary()
     station("field-digits").fill(card.digits[:-1] + str((int(card.digits[-1]) + 1) % 10))
-    expect(station.dialog.get_by_role("alert")).to_contain_text("do not hold")
+    expect(station.dialog.get_by_role("alert")).to_contain_text("A digit is wrong")
     measure(station)
     station.page.set_viewport_size({"width": 1280, "height": 800})
     enter(station, card)

@@ -47,6 +47,7 @@ def win(house: House, table: Table, player: str) -> str:
 def annul(house: House, table: Table, player: str, round_id: str) -> None:
     """Take the winnings back, now that they are gone."""
     table.pit("void_settled", round_id=round_id, version=1)
+    table.approve()
     until(lambda: me(house, player)["owed_minor"], what=f"{player} owes")
 
 

@@ -1,7 +1,8 @@
-"""A cable between scanner and studio that can be cut, bent and plugged in again: a TCP proxy."""
+"""A cable between two parts that can be cut, bent and plugged in again: a TCP proxy."""
 
 import contextlib
 import socket
+import struct
 import threading
 from enum import Enum
 
@@ -27,6 +28,8 @@ class Cable:
         self._lock = threading.Condition()
         self._open = set()
         self._closing = threading.Event()
+        self._flowing = threading.Event()
+        self._flowing.set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.lost = 0
@@ -43,7 +46,22 @@ class Cable:
     def mend(self):
         with self._lock:
             self._answers_lost, self._delay_s = 0, 0.0
+        self._flowing.set()
         self._change(Cable.State.WHOLE)
+
+    def hold(self):
+        """Let connections stand, with nothing passing, until `release` or `mend`."""
+        self._flowing.clear()
+
+    def release(self):
+        self._flowing.set()
+
+    def reset(self):
+        """Break every connection off, as a machine does that has forgotten them."""
+        with self._lock:
+            for end in self._open:
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._drop_all(gently=False)
 
     def delay(self, seconds):
         """Let everything take so much longer."""
@@ -61,6 +79,7 @@ class Cable:
 
     def close(self):
         self._closing.set()
+        self._flowing.set()
         self._listener.close()
         self._drop_all()
 
@@ -71,12 +90,12 @@ class Cable:
             self._state = state
         self._drop_all()
 
-    def _drop_all(self):
+    def _drop_all(self, *, gently=True):
         with self._lock:
             ends, self._open = self._open, set()
         for end in ends:
             with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
+                end.shutdown(socket.SHUT_RDWR if gently else socket.SHUT_RD)
             end.close()
 
     def _accept(self):
@@ -114,6 +133,7 @@ class Cable:
         with contextlib.suppress(OSError):
             while chunk := source.recv(CHUNK_BYTES):
                 self._closing.wait(self._delay_s)
+                self._flowing.wait()
                 if is_request:
                     if b"/api/device/" in chunk:
                         (asked.set if b"/api/device/reports" in chunk else asked.clear)()

@@ -13,6 +13,7 @@ from sqlalchemy import event
 
 from studio.domain.round import Phase
 from tests.support.floor import ADMINISTRATOR, OTHER_PIT, PIT, PLAYER, Floor, code_of, serial_of
+from tests.support.jpegs import jpeg, text
 
 STATEMENTS_MAX = 200
 """No operation has as many statements."""
@@ -131,11 +132,37 @@ def to_the_last_of_two(floor: Floor) -> None:
     floor.tables.run("T1", floor.tables.corrections.execute)
 
 
+def to_unread(floor: Floor) -> None:
+    floor.to_betting()
+    for number in range(3):
+        floor.report(id=f"cam-80{number}", kind="read_failed", code=None, reason="unreadable")
+    floor.pictures.take(
+        "cam", table="T1", report_id="cam-800", captured_ms=5, frame=text(jpeg()), card=None
+    )
+
+
+def to_keyed(floor: Floor) -> None:
+    to_unread(floor)
+    floor.command("key_card", digits=code_of(3))
+
+
 OPERATIONS: dict[str, tuple[Callable[[Floor], None], Callable[[Floor], object]]] = {
     "load": (load, lambda floor: floor.command("load_shoe", id=id_of(90), deck_set=1)),
     "open": (Floor.to_play, lambda floor: floor.command("start_round", id=id_of(91))),
     "scan": (Floor.to_betting, lambda floor: report(floor, 900, "3S")),
     "held": (Floor.to_play, lambda floor: report(floor, 900, "9H")),
+    "key": (to_unread, lambda floor: floor.command("key_card", id=id_of(96), digits=code_of(3))),
+    "confirm": (
+        to_keyed,
+        lambda floor: floor.command(
+            "confirm_key",
+            PIT,
+            id=id_of(97),
+            digits=code_of(3),
+            picture=floor.pictures.of_table("T1")[0]["id"],
+            reason="torn",
+        ),
+    ),
     "bet": (Floor.to_dealt, lambda floor: floor.bet("p3", 300, id=id_of(92))),
     "undo": (to_dealt_with_bets, lambda floor: floor.wagers.undo(PLAYER, wager_id=id_of(1))),
     "close": (to_the_deadline, lambda floor: floor.tables.tick("T1")),

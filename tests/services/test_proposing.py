@@ -183,6 +183,26 @@ def test_players_learn_nothing_of_a_proposal_and_never_who_and_why(settled):
         assert word not in said
 
 
+def test_an_old_view_and_the_missed_patches_are_the_fresh_view(settled):
+    shown = dict(settled.live().view)
+    seq = settled.state().seq
+    correct(settled)
+    settled.approve()
+    drop(settled)
+    correct(settled)
+    settled.carry_out()
+    missed = settled.restarted().tables.events_since("T1", epoch=1, seq=seq)["events"]
+    for envelope in missed:
+        shown |= envelope["patch"]
+    assert shown == settled.live().view
+    assert [envelope["kind"] for envelope in missed if "correction" in envelope["patch"]] == [
+        "CorrectionAnnounced",
+        "CorrectionDropped",
+        "CorrectionAnnounced",
+        "RoundCorrected",
+    ]
+
+
 def test_a_drop_leaves_everything_as_it_was_and_says_so_to_whom_it_was_announced(settled):
     before = money(settled)
     correct(settled)
@@ -382,67 +402,6 @@ def test_a_preview_without_any_round_that_fits_is_all_zeros(settled):
     seen = settled.tables.preview_refund("T1", rounds={settled.round_id: 7})
     assert (seen["players"], seen["paid_minor"], seen["needs_approval"]) == (0, 0, False)
     assert set(RoundRefund.__annotations__) <= set(seen["rounds"][0])
-
-
-# The running round ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("over", "waits"), [(0, False), (1, True)])
-def test_a_running_round_that_holds_much_is_annulled_by_two(both, over, waits):
-    both.to_dealt()
-    both.bet("p1", 500)
-    both.bet("p3", 300, player=PLAYERS[1])
-    floor = with_policy(both, void_approval_minor=1_600 - over)
-    floor.command("void_round", PIT, round_id=floor.round_id, reason="two cards at once")
-    assert (floor.state().phase is Phase.VOID) is not waits
-    if not waits:
-        return
-    pending = floor.state().correction
-    assert (pending.proposed.players, pending.proposed.paid_minor) == (2, 1_600)
-    assert floor.state().stopped
-    refused(
-        "correction_waits",
-        lambda: floor.command("resume", PIT, reason="go on"),
-    )
-    refused("approval_by_same_person", lambda: floor.approve(PIT))
-    assert floor.state().phase is not Phase.VOID
-    floor.approve()
-    assert floor.state().phase is Phase.VOID
-    assert floor.live().view["round"]["void"] == {"reason": "two cards at once", "by": "Mori"}
-    assert floor.live().view["correction"] is None
-    assert money(floor) == [CASH_MINOR] * 3
-    assert not floor.state().stopped
-    assert floor.alarm_codes() == []
-    assert [message["reason"] for message in told(floor)] == ["void"]
-    assert floor.faults() == []
-
-
-def test_a_dropped_void_leaves_the_round_stopped_until_it_is_resumed_and_settled(both):
-    both.to_dealt()
-    both.bet("p1", 500)
-    floor = with_policy(both, void_approval_minor=0)
-    floor.command("void_round", PIT, reason="two cards at once")
-    drop(floor)
-    assert floor.state().stopped
-    floor.command("resume", PIT, reason="all in order")
-    floor.close()
-    floor.finish()
-    assert floor.state().phase is Phase.SETTLED
-    assert floor.faults() == []
-
-
-def test_the_studios_own_void_needs_nobody_and_ends_the_proposal(both):
-    both.to_betting()
-    both.bet("p1", 500)
-    floor = with_policy(both, void_approval_minor=0)
-    floor.command("void_round", PIT, reason="a slip")
-    floor.wait(4_000)
-    floor.links.check("T1")
-    floor.wait(6_000)
-    floor.links.check("T1")
-    assert floor.state().phase is Phase.VOID
-    assert floor.state().correction is None
-    assert floor.live().view["round"]["void"]["by"] == "studio"
 
 
 # What the pit sees, and the trail ---------------------------------------------------------------

@@ -70,7 +70,7 @@ class House:
                     number=number,
                     game="pok_deng",
                     phase=phase,
-                    opened_ms=OPENED_MS + number,
+                    opened_ms=OPENED_MS - 1_000 + number,  # the clock stands after them all
                     window_closes_ms=closes_ms,
                     rule_version="1",
                     paytable_version="1",

@@ -75,6 +75,7 @@ DOORS = [
     ("GET", "/history", {"player"}),
     ("GET", "/station", {"dealer"}),
     ("GET", "/pit", PIT),
+    ("GET", "/pit/shoes/T1/1", {"pit_supervisor", "auditor"}),
     ("GET", "/admin", {"administrator"}),
     ("POST", "/api/device/reports", set()),
     ("POST", "/api/device/heartbeat", set()),

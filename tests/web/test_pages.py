@@ -33,6 +33,7 @@ PAGES = [
     ("dealer", "/station?table=T1"),
     ("pit_supervisor", "/pit"),
     ("pit_supervisor", "/pit/rounds/T1-1-1"),
+    ("pit_supervisor", "/pit/shoes/T1/1"),
     ("auditor", "/pit"),
     ("auditor", "/pit/trail"),
     ("auditor", "/pit/figures"),
@@ -239,6 +240,7 @@ def used_in_scripts():
         "studio.session",
         "studio.unanswered",
         "studio.confirm_bets",
+        "studio.meanwhile",
         "studio.toasts",
         "studio.music_off",
     }  # names in the browser's store

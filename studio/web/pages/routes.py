@@ -150,6 +150,13 @@ def pit_round(round_id: str) -> ResponseReturnValue:
     return render_template("round.html", round_id=_named(round_id))
 
 
+@pages.get("/pit/shoes/<table>/<int:epoch>")
+@allow(Role.PIT_SUPERVISOR, Role.AUDITOR)
+def shoe_rounds(table: str, epoch: int) -> ResponseReturnValue:
+    """Show the rounds of one shoe, to be refunded together where something was wrong with it."""
+    return render_template("shoe_rounds.html", table=_named(table), epoch=epoch)
+
+
 @pages.get("/pit/figures")
 @allow(*READERS)
 def figures() -> ResponseReturnValue:

@@ -152,11 +152,11 @@ def test_a_tile_shows_its_most_urgent_alarm(run):
 @pytest.mark.parametrize(
     ("changes", "allowed"),
     [
-        ({"dealer": None}, {"void_round", "lock"}),
-        ({"dealer": {"id": 7, "name": "Sato"}}, {"void_round", "free_seat", "lock"}),
-        ({"dealer": None, "phase": "settled"}, {"lock", "close_shoe"}),
+        ({"dealer": None}, {"void_round", "stop", "lock"}),
+        ({"dealer": {"id": 7, "name": "Sato"}}, {"void_round", "stop", "free_seat", "lock"}),
+        ({"dealer": None, "phase": "settled"}, {"stop", "lock", "close_shoe"}),
         ({"dealer": None, "stopped": True}, {"void_round", "resume", "lock"}),
-        ({"dealer": None, "pit_called": True}, {"void_round", "resume", "lock"}),
+        ({"dealer": None, "pit_called": True}, {"void_round", "stop", "resume", "lock"}),
         ({"dealer": None, "fault": {"held": True}}, {"void_round", "release_held", "lock"}),
         (
             {"dealer": None, "phase": "void", "stage": "locked", "locked": {"reason": "x"}},
