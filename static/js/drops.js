@@ -5,6 +5,7 @@ import { roundNet } from "./session.js";
 const RUNNING = ["betting", "no_more_bets", "reveal"];
 const OPEN = ["sending", "unknown", "accepted", "undoing"];
 const LINKS = ["scanner", "station", "video"];
+const KEPT = "studio.meanwhile";
 const CANCELLED = "link_lost_before_start";
 
 const isRunning = (round) => Boolean(round) && RUNNING.includes(round.phase);
@@ -55,7 +56,7 @@ export class Meanwhile {
   #told = null;
 
   constructor(table, storage) {
-    this.key = `studio.meanwhile.${table}`;
+    this.key = `${KEPT}/${table}`;
     this.storage = storage;
   }
 

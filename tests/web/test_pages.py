@@ -240,6 +240,7 @@ def used_in_scripts():
         "studio.session",
         "studio.unanswered",
         "studio.confirm_bets",
+        "studio.meanwhile",
         "studio.toasts",
         "studio.music_off",
     }  # names in the browser's store
