@@ -161,7 +161,7 @@ def test_cards_are_swapped_a_proposal_is_dropped_and_the_round_is_voided(
     propose(pit, reason="nobody knows the order")
     table.approve()
     expect(play("due")).to_contain_text(f"Round {round_id} will be annulled")
-    expect(play("message")).to_contain_text("a supervisor has decided so")
+    expect(play("message")).to_contain_text("A supervisor has decided so.")
     expect(play("toasts")).to_contain_text(f"Round {round_id} was annulled")
     expect(play("due")).to_have_count(0)
     assert balance(house, player) == before_minor

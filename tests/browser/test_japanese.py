@@ -14,7 +14,10 @@ pytestmark = pytest.mark.browser
 
 ALLOWED = {"Pok", "Deng", "Baccarat", "Mori", "Tanaka", "JST", "STOP", "GGR", "Enter", "Esc"}
 """Names of people, tables and keys, the zone of the clock, the trade's own short words."""
-PREFIXES = ("nav", "play", "spot", "station", "step", "pit", "action", "road", "verify", "live")
+PREFIXES = (
+    *("nav", "play", "spot", "station", "step", "pit", "action", "road", "verify", "live"),
+    "reason",
+)
 
 
 def in_japanese(windows: Windows, name: str, path: str) -> Window:
@@ -86,7 +89,7 @@ def see_japanese(table: Table, play: Window, station: Window, pit: Window) -> No
     pit.cancel.click()
     expect(pit.dialog).to_have_count(0)
     table.pit("void_round", reason="カードが床に落ちた")
-    expect(play("message")).to_contain_text("カードが床に落ちた")
+    expect(play("message")).to_contain_text(japanese("reason.supervisor"))
 
 
 def test_login_rules_and_history_are_japanese_too(house: House, windows: Windows) -> None:
