@@ -55,6 +55,12 @@ async function question(name, { table, view, currency, picture, chosen }) {
   return confirmDialog(common);
 }
 
+/** True when a void was only proposed: so much is held that a second supervisor approves it. */
+async function voidWaits(table) {
+  const { view } = await look(`/api/tables/${table}`);
+  return view.stopped && view.phase !== "void";
+}
+
 /** Make the buttons of a table's actions. `run` is called with (command, values). */
 export function actionButtons({ view, fresh, run, busy }) {
   const may = allowed(view);
@@ -81,6 +87,7 @@ export async function perform(name, { table, view, currency, picture, chosen = n
     const onUnknown = () => say("warn", t("action.waiting"));
     await postUntilAnswered(`/api/tables/${table}/commands`, { id: newId(), command, ...values }, { onUnknown });
     if (command === "confirm_key" && (await entriesDiffer(table))) say("warn", t("key.differs"));
+    else if (command === "void_round" && (await voidWaits(table))) say("warn", t("action.void_waits"));
     else say("ok", chosen ? t("choice.done", { choice: t(`choice.${chosen.choice.code}`) }) : t(`action.${command}_done`));
     return true;
   } catch (error) {
