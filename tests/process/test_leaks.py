@@ -130,11 +130,14 @@ class Watch:
     def everything(self, round_id: str = ROUNDLESS) -> dict[str, str]:
         """Fetch what every role can fetch, and add what was heard and logged so far."""
         seen: dict[str, str] = {}
+        player_id = str(self.house.player.get("/api/me")["id"])
         for name, client in self.clients.items():
             for address in self.known:
                 path = (
                     address.replace("<table>", TABLE)
                     .replace("<game>", "pok_deng")
+                    .replace("<int:epoch>", "1")
+                    .replace("<int:player_id>", player_id)
                     .replace("<round_id>", round_id)
                 )
                 for query in ("", "?table=T1", "?epoch=1&after=0"):

@@ -85,7 +85,9 @@ def test_a_drawn_card_is_read_right_by_both_decoders(decoders, seed, severity):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_hard_frame_is_never_read_wrong(decoders, seed, severity):
     seed += severity * 100
-    sighting = Reader(decoders).look(frame_of(card_face(code_of(seed)), seed, severity=severity))
+    sighting = Reader(decoders, clock=lambda: 0.0).look(
+        frame_of(card_face(code_of(seed)), seed, severity=severity)
+    )
     assert texts(sighting) <= {code_of(seed)}, f"seed {seed}"
 
 
@@ -117,7 +119,7 @@ def test_any_felt_colour_will_do(decoders, colour):
     pose = random_pose(rng, width=SIZE[0], height=SIZE[1], tilt_deg=8)
     table = felt(rng, width=SIZE[0], height=SIZE[1], colour=colour)
     scene = seen_through(lay(table, card_face(code_of(3)), pose=pose), LOOKS[1], rng=rng)
-    sighting = Reader(decoders).look(scene)
+    sighting = Reader(decoders, clock=lambda: 0.0).look(scene)
     assert (texts(sighting), sighting.cards_in_view) == ({code_of(3)}, 1)
 
 
@@ -128,14 +130,14 @@ def test_a_finger_over_one_copy_leaves_the_other(decoders):
     corners = corners_of(pose)
     first_code = corners[0] * 0.78 + corners[2] * 0.22
     covered = hand(scene, at_px=(first_code[0], first_code[1]), radius_px=22)
-    sighting = Reader(decoders).look(covered)
+    sighting = Reader(decoders, clock=lambda: 0.0).look(covered)
     assert texts(sighting) == {code_of(4)}
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_smudged_card_is_seen_but_not_read(decoders, seed):
     rng = np.random.default_rng(seed)
-    sighting = Reader(decoders).look(
+    sighting = Reader(decoders, clock=lambda: 0.0).look(
         frame_of(smudged(card_face(code_of(seed)), rng), seed), Effort.EXPLAIN
     )
     assert texts(sighting) == set()
@@ -145,7 +147,9 @@ def test_a_smudged_card_is_seen_but_not_read(decoders, seed):
 @pytest.mark.parametrize("back", Back)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_back_and_a_cut_card_are_cards_without_a_code(decoders, back, seed):
-    sighting = Reader(decoders).look(frame_of(codeless_face(back), seed), Effort.EXPLAIN)
+    sighting = Reader(decoders, clock=lambda: 0.0).look(
+        frame_of(codeless_face(back), seed), Effort.EXPLAIN
+    )
     assert texts(sighting) == set()
     assert (sighting.cards_in_view, sighting.code_in_view) == (1, False)
 
@@ -156,14 +160,14 @@ def test_an_empty_table_shows_no_card(decoders, severity):
     pose = random_pose(rng, width=SIZE[0], height=SIZE[1], tilt_deg=0)
     look = type(LOOKS[0])(**{**vars_of(LOOKS[severity]), "glare": 0.0})
     frame = draw_frame(None, pose=pose, look=look, rng=rng)
-    sighting = Reader(decoders).look(frame)
+    sighting = Reader(decoders, clock=lambda: 0.0).look(frame)
     assert (sighting.cards_in_view, sighting.readings, sighting.occupied) == (0, (), False)
 
 
 def test_a_hand_alone_is_no_card_but_no_empty_table(decoders):
     rng = np.random.default_rng(2)
     scene = hand(felt(rng, width=SIZE[0], height=SIZE[1]), at_px=(500, 300), radius_px=40)
-    sighting = Reader(decoders).look(scene)
+    sighting = Reader(decoders, clock=lambda: 0.0).look(scene)
     assert (sighting.cards_in_view, sighting.readings, sighting.occupied) == (0, (), True)
 
 
@@ -202,17 +206,17 @@ def test_cards_on_white_felt_are_counted_by_their_codes(decoders, count):
 def test_an_empty_white_felt_under_a_lamp_is_empty(decoders):
     rng = np.random.default_rng(1)
     table = felt(rng, width=SIZE[0], height=SIZE[1], colour=(226, 228, 228))
-    sighting = Reader(decoders).look(seen_through(table, LOOKS[1], rng=rng))
+    sighting = Reader(decoders, clock=lambda: 0.0).look(seen_through(table, LOOKS[1], rng=rng))
     assert (sighting.cards_in_view, sighting.occupied, sighting.readings) == (0, False, ())
 
 
 def test_a_sighting_says_where_the_card_lies_and_how_sharp_it_is(decoders):
     frame = frame_of(card_face(code_of(3)), 3)
-    sighting = Reader(decoders).look(frame)
+    sighting = Reader(decoders, clock=lambda: 0.0).look(frame)
     (corners,) = sighting.outlines
     assert len(corners) == 4
     assert all(isinstance(value, float) for corner in corners for value in corner)
-    blurred = Reader(decoders).look(cv2.GaussianBlur(frame, (0, 0), 2.0))
+    blurred = Reader(decoders, clock=lambda: 0.0).look(cv2.GaussianBlur(frame, (0, 0), 2.0))
     assert sighting.sharpness > blurred.sharpness > 0
     unchanged = Reader(decoders)
     unchanged.look(frame, Effort.WATCH)
@@ -314,7 +318,7 @@ def test_an_error_inside_pyzbar_is_a_decoder_fault(monkeypatch, error):
     ids=["0x0", "1x1", "line", "float", "colour", "flat"],
 )
 def test_an_odd_picture_is_read_as_nothing(decoders, image):
-    assert Reader(decoders).look(image).readings == ()
+    assert Reader(decoders, clock=lambda: 0.0).look(image).readings == ()
     assert [decoder.texts(image) for decoder in decoders] == [[], []]
 
 
@@ -322,7 +326,7 @@ def test_an_odd_picture_is_read_as_nothing(decoders, image):
 def test_random_pixels_are_read_as_nothing(decoders, seed):
     rng = np.random.default_rng(seed)
     frame = rng.integers(0, 256, (240, 320, 3)).astype(np.uint8)
-    assert Reader(decoders).look(frame, Effort.EXPLAIN).readings == ()
+    assert Reader(decoders, clock=lambda: 0.0).look(frame, Effort.EXPLAIN).readings == ()
 
 
 @pytest.mark.parametrize("shape", ["grey", "one plane", "four planes", "float", "sixteen bits"])
@@ -336,7 +340,7 @@ def test_every_picture_format_of_a_camera_is_read(decoders, shape):
         "float": grey.astype(np.float32) / 255,
         "sixteen bits": grey.astype(np.uint16) * 257,
     }[shape]
-    assert texts(Reader(decoders).look(picture)) == {code_of(10)}
+    assert texts(Reader(decoders, clock=lambda: 0.0).look(picture)) == {code_of(10)}
 
 
 def test_an_unreadable_frame_is_given_up_when_the_time_is_up(decoders):
