@@ -119,8 +119,7 @@ def test_unplugged_and_plugged_in_again_it_goes_on(stream, look):
     stream.start()
     again = frame_of(source, accept=lambda frame: frame.number > lost.frames)
     assert again.image.shape == first.image.shape
-    health = source.health()
-    assert (health.state, health.reopened) == (CameraState.OPEN, 1)
+    assert wait_state(source, CameraState.OPEN).reopened == 1
 
 
 def test_a_camera_that_comes_late_is_waited_for(stream, look):
