@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import WebSocketRoute, expect
+from playwright.sync_api import expect
 
 from tests.browser.dealing import BURN, HANDS, Table
 from tests.browser.house import PURSE_MINOR, House
@@ -12,7 +12,6 @@ from tests.browser.windows import Window, Windows
 pytestmark = pytest.mark.browser
 
 WAGERS = re.compile(r"/api/rounds/[^/]+/wagers$")
-LIVE = re.compile(r"/socket\.io/")
 SEEN = ("round", "shoe", "balance", "held", "bet-total", "verify", "road", "limits")
 
 
@@ -63,17 +62,8 @@ def test_a_page_whose_line_was_cut_catches_up_with_everything(
     table = tables["T2"]
     table.make_ready()
     player = house.new_player()
-    lines: list[WebSocketRoute] = []
     play = windows.new()
-    play.offline = True
-
-    def tap_the_line(socket: WebSocketRoute) -> None:
-        server = socket.connect_to_server()
-        socket.on_message(server.send)
-        server.on_message(socket.send)
-        lines.append(socket)
-
-    play.page.route_web_socket(LIVE, tap_the_line)
+    lines = play.tapped_lines()
     play.log_in(player).open("/play/T2").live()
     round_id = table.start_round()
     bet(play, "spot-p1")

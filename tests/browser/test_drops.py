@@ -1,6 +1,5 @@
 """A line that is cut: what player, dealer and pit are told, and what becomes of the round."""
 
-import re
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from tests.browser.conftest import make_people
 from tests.browser.dealing import BURN, HANDS, Table
 from tests.browser.house import House, Plan, open_house, until
 from tests.browser.looks import check
-from tests.browser.windows import Window, Windows, closing
+from tests.browser.windows import Window, Windows
 
 pytestmark = pytest.mark.browser
 
@@ -37,7 +36,6 @@ PLANS = (
     ),
     Plan(code="T5", dealer="fujii", window_ms=8_000),
 )
-LIVE = re.compile(r"/socket\.io/")
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +53,6 @@ def tables(house: House) -> dict[str, Table]:
         plan.code: Table(house=house, code=plan.code, dealer=plan.dealer, deck_set=number)
         for number, plan in enumerate(PLANS, 1)
     }
-
-
-@pytest.fixture
-def windows(chromium: Browser, house: House) -> Iterator[Windows]:
-    with closing(Windows(browser=chromium, house=house)) as made:
-        yield made
 
 
 @contextmanager
@@ -105,17 +97,8 @@ def test_a_players_own_line_is_cut_while_betting_and_over_the_result(
 ) -> None:
     table, player = tables["T5"], house.new_player()
     table.make_ready()
-    lines: list[WebSocketRoute] = []
     play = windows.new()
-    play.offline = True
-
-    def tap_the_line(socket: WebSocketRoute) -> None:
-        server = socket.connect_to_server()
-        socket.on_message(server.send)
-        server.on_message(socket.send)
-        lines.append(socket)
-
-    play.page.route_web_socket(LIVE, tap_the_line)
+    lines = play.tapped_lines()
     play.log_in(player).open("/play/T5").live()
     table.start_round()
     number = table.view()["round"]["number"]

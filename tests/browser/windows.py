@@ -16,6 +16,7 @@ from playwright.sync_api import (
     Request,
     Response,
     WebSocket,
+    WebSocketRoute,
     expect,
 )
 
@@ -24,6 +25,7 @@ from tests.browser.house import PASSWORD, House
 PATIENCE_MS = 10_000
 ABORTED = "net::ERR_ABORTED"
 """A page that is left gives up its own requests: that is no failure."""
+LIVE = re.compile(r"/socket\.io/")
 OFFLINE = re.compile(r"ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|WebSocket")
 
 
@@ -115,6 +117,20 @@ class Window:
         """Wait until the page follows its table."""
         expect(self("connection")).to_have_attribute("data-state", "live")
         return self
+
+    def tapped_lines(self) -> list[WebSocketRoute]:
+        """Return a list that every live line of this page joins as it opens, to be cut."""
+        lines: list[WebSocketRoute] = []
+
+        def tap(socket: WebSocketRoute) -> None:
+            server = socket.connect_to_server()
+            socket.on_message(server.send)
+            server.on_message(socket.send)
+            lines.append(socket)
+
+        self.offline = True
+        self.page.route_web_socket(LIVE, tap)
+        return lines
 
     # What was said -----------------------------------------------------------------------------
 
