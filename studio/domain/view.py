@@ -333,10 +333,13 @@ def _following(game: AnyGame, state: TableState) -> dict[str, Json] | None:
     if not (isinstance(request, Deal) and request.face_up):
         answers = answers[:1]
     after = game.next(game.apply(current.game_state, answers[0]))
-    rest = (game.next(game.apply(current.game_state, answer)) for answer in answers[1:])
-    if any(step != after for step in rest):
-        return None
-    waits = isinstance(after, Deal) and after.face_up and current.phase is Phase.BETTING
+    betting = current.phase is Phase.BETTING
+    waits = isinstance(after, Deal) and after.face_up and betting
     if isinstance(after, Deal | Burn) and not waits:
-        return _card_step(after)
-    return {"code": "wait_close"} if current.phase is Phase.BETTING else None
+        told = _card_step(after)
+    elif betting:
+        told = {"code": "wait_close"}
+    else:
+        return None
+    rest = (game.next(game.apply(current.game_state, answer)) for answer in answers[1:])
+    return told if all(step == after for step in rest) else None

@@ -31,7 +31,7 @@ def write_step(job: Job, after: Live, *, actor: Actor, name: str, reason: str) -
 
 def write_execution(job: Job, after: Live) -> None:
     """Write the line of a round that was corrected as announced, or of what the rules refused."""
-    envelope = after.envelopes[-1]
+    envelope = after.lines[-1].envelope
     if envelope["kind"] != "RoundCorrected":
         write_step(job, after, actor=_STUDIO, name="drop_correction", reason="")
         return

@@ -176,7 +176,7 @@ def _wanted_picture(
     """
     if isinstance(read, _Unread) and (read.still or read.reason == STAFF_BADGE):
         return None
-    for envelope in after.envelopes[len(job.live.envelopes) :]:
+    for envelope in after.envelopes(after_seq=job.state.seq):
         if envelope["kind"] in (CardHeld.__name__, ReadFailed.__name__):
             body = envelope["body"]
             return WantedPicture(

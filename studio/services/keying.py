@@ -71,7 +71,7 @@ def drop_key(*, reason: str, by: str) -> Build:
 
 def key_facts(before: Live, after: Live) -> Mapping[str, Json]:
     """Return what the trail keeps of an entry's end: place, dealer, picture, never the card."""
-    for envelope in after.envelopes[len(before.envelopes) :]:
+    for envelope in after.envelopes(after_seq=before.state.seq):
         if envelope["kind"] in _ENDS:
             body = envelope["body"]
             return {name: body[name] for name in _TOLD if name in body}

@@ -6,6 +6,7 @@ rolled back leaves nothing behind, because a new `Live` is kept only after the c
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from studio.domain.errors import InvariantError, MalformedError
 from studio.domain.event_bodies import from_body, to_body
@@ -20,24 +21,82 @@ from studio.services.setup import TableSetup
 
 
 @dataclass(frozen=True, kw_only=True)
-class Live:
-    """A table at one position of its log, with the envelopes of its epoch so far."""
+class Moment:
+    """A table at one position of its log; its view is made when somebody looks."""
 
     setup: TableSetup
     game: AnyGame
     state: TableState
-    view: Mapping[str, Json]
-    envelopes: tuple[Mapping[str, Json], ...] = ()
+
+    @cached_property
+    def view(self) -> Mapping[str, Json]:
+        """What everybody may see."""
+        shown = table_view(self.game, self.state)
+        return {"table": self.setup.code, "name": self.setup.name, **shown}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One stored event between two moments."""
+
+    before: Moment
+    stored: StoredEvent
+    after: Moment
+
+    @cached_property
+    def envelope(self) -> Mapping[str, Json]:
+        """What is published of the event."""
+        stored, view = self.stored, self.after.view
+        return {
+            "table": stored.table,
+            "epoch": stored.epoch,
+            "seq": stored.seq,
+            "at_ms": stored.at_ms,
+            "kind": stored.kind,
+            "body": told_body(stored.kind, stored.body),
+            # An epoch's first event carries the whole view: it fits whatever view a client had.
+            "patch": patch(self.before.view, view) if stored.seq > 1 else dict(view),
+            "hash": stored.hash,
+            "prev_hash": stored.prev_hash,
+        }
+
+
+@dataclass(frozen=True)
+class Live:
+    """A table now, with the lines of its epoch so far."""
+
+    now: Moment
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def setup(self) -> TableSetup:
+        """What the settings say of the table."""
+        return self.now.setup
+
+    @property
+    def game(self) -> AnyGame:
+        """What is played."""
+        return self.now.game
+
+    @property
+    def state(self) -> TableState:
+        """What the log says."""
+        return self.now.state
+
+    @property
+    def view(self) -> Mapping[str, Json]:
+        """What everybody may see."""
+        return self.now.view
+
+    def envelopes(self, *, after_seq: int = 0) -> list[Mapping[str, Json]]:
+        """Return what is published of the epoch's events after a position, oldest first."""
+        return [line.envelope for line in self.lines[after_seq:]]
 
 
 def fresh(setup: TableSetup, game: AnyGame, *, epoch: int = 0, prev_hash: str = "") -> Live:
     """Return a table before the first event of an epoch."""
     state = TableState(table=setup.code, epoch=epoch, hash=prev_hash)
-    return Live(setup=setup, game=game, state=state, view=_view(setup, game, state))
-
-
-def _view(setup: TableSetup, game: AnyGame, state: TableState) -> Mapping[str, Json]:
-    return {"table": setup.code, "name": setup.name, **table_view(game, state)}
+    return Live(Moment(setup=setup, game=game, state=state))
 
 
 def step(game: AnyGame, state: TableState, stored: StoredEvent) -> TableState:
@@ -64,23 +123,10 @@ def step(game: AnyGame, state: TableState, stored: StoredEvent) -> TableState:
 
 
 def advance(live: Live, stored: StoredEvent) -> Live:
-    """Return the table after one stored event, its envelope added."""
-    state = step(live.game, live.state, stored)
-    view = _view(live.setup, live.game, state)
-    envelope: Mapping[str, Json] = {
-        "table": stored.table,
-        "epoch": stored.epoch,
-        "seq": stored.seq,
-        "at_ms": stored.at_ms,
-        "kind": stored.kind,
-        "body": told_body(stored.kind, stored.body),
-        # An epoch's first event carries the whole view: it fits whatever view a client had.
-        "patch": patch(live.view, view) if stored.seq > 1 else dict(view),
-        "hash": stored.hash,
-        "prev_hash": stored.prev_hash,
-    }
-    kept = live.envelopes if stored.epoch == live.state.epoch else ()
-    return replace(live, state=state, view=view, envelopes=(*kept, envelope))
+    """Return the table after one stored event, its line added."""
+    now = replace(live.now, state=step(live.game, live.state, stored))
+    kept = live.lines if stored.epoch == live.state.epoch else ()
+    return Live(now, (*kept, Line(live.now, stored, now)))
 
 
 def stored_event(state: TableState, event: Event, *, at_ms: int, new_epoch: bool) -> StoredEvent:
@@ -168,8 +214,7 @@ class LiveTables:
         """Return what can be said of a table whose log does not replay: it is locked."""
         setup = self.setup(table)
         live = fresh(setup, self._games[setup.game])
-        state = replace(live.state, locked=reason)
-        return replace(live, state=state, view=_view(setup, live.game, state))
+        return Live(replace(live.now, state=replace(live.state, locked=reason)))
 
     def keep(self, live: Live) -> None:
         """Keep a committed state unless a newer one is kept already."""

@@ -192,7 +192,7 @@ class ReportService:
         epochs = sorted({(row.table, row.epoch) for row in rows if row.table in self.tables.setups})
         with self.units.read() as unit:
             for table, epoch in epochs:
-                for envelope in self.tables.replayed(unit, table, epoch).envelopes:
+                for envelope in self.tables.replayed(unit, table, epoch).envelopes():
                     shown = envelope["patch"].get("round")
                     if shown is not None and not shown["corrected"]:
                         looks[shown["id"]] = {key: shown[key] for key in ("hands", "interrupted")}

@@ -156,7 +156,7 @@ class TableRunner:
             )
             job.uow.events.append(stored)
             before, live = live, advance(live, stored)
-            envelopes.append(live.envelopes[-1])
+            envelopes.append(live.lines[-1].envelope)
             update_alarms(job.uow, before.state, live.state, event, at_ms=job.now_ms)
             _update_round(job.uow, before.state, live, event)
         return live, tuple(envelopes)

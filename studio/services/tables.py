@@ -139,7 +139,7 @@ class TableService(TableRunner):
             and 0 <= state.seq - seq <= EVENTS_ANSWER_MAX
             and seq >= 0
         ):
-            return {"events": list(live.envelopes[seq:])}
+            return {"events": live.envelopes(after_seq=seq)}
         return {"snapshot": self.snapshot(table)}
 
     def codes(self) -> tuple[str, ...]:
@@ -330,7 +330,7 @@ class TableService(TableRunner):
         current: Mapping[str, Json] | None = None
         shown: Mapping[str, Json] | None = None
         events = []
-        for envelope in live.envelopes:
+        for envelope in live.envelopes():
             patched = envelope["patch"].get("round", current)
             if patched is None or not patched["corrected"]:
                 current = patched

@@ -74,10 +74,10 @@ def test_the_situation_and_the_choice_go_into_the_trail_and_the_log(both):
         "unneeded_card",
         "burn_it",
     )
-    assert both.live().envelopes[-1]["body"]["action"] == "burn_it"
+    assert both.live().envelopes()[-1]["body"]["action"] == "burn_it"
     both.command("stop")
     both.command("resume", PIT, reason="as it lies", situation="position_skipped", choice="re_lay")
-    assert both.live().envelopes[-1]["body"]["choice"] == "re_lay"
+    assert both.live().envelopes()[-1]["body"]["choice"] == "re_lay"
     assert both.faults() == []
 
 
@@ -87,7 +87,7 @@ def test_without_a_named_choice_all_is_as_before(floor):
     with floor.units.read() as unit:
         (line,) = unit.trail.read(limit=1, before_id=None)
     assert not {"situation", "choice"} & set(line.after)
-    assert floor.live().envelopes[-1]["body"]["action"] == "continue"
+    assert floor.live().envelopes()[-1]["body"]["action"] == "continue"
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_the_preview_is_what_the_click_does_and_writes_nothing(settled):
     seen = preview(settled, ALL_FOUR)
     assert settled.state() == before
     correct(settled, ALL_FOUR)
-    (event,) = [one for one in settled.live().envelopes if one["kind"] == "RoundCorrected"]
+    (event,) = [one for one in settled.live().envelopes() if one["kind"] == "RoundCorrected"]
     for key in ("players", "paid_minor", "taken_minor", "owed_minor", "payouts_minor", "results"):
         assert seen[key] == event["body"][key]
     assert sum(bet["after_minor"] for bet in seen["bets"]) == seen["payouts_minor"]

@@ -14,7 +14,7 @@ from tests.support.floor import HANDS, MANIFEST, PIT, Floor, code_of, serial_of,
 
 
 def drawn(floor: Floor) -> int:
-    return sum(envelope["kind"] == "CardDrawn" for envelope in floor.live().envelopes)
+    return sum(envelope["kind"] == "CardDrawn" for envelope in floor.live().envelopes())
 
 
 def test_twenty_equal_reports_at_once_are_one_card(both):

@@ -192,7 +192,8 @@ def test_nothing_that_is_said_or_kept_openly_tells_a_keyed_card(both):
         bodies = unit.connection.exec_driver_sql("SELECT body FROM event").fetchall()
     pit = both.tables.pit(both.links)
     seen = [lines, alarms, pit, both.publisher.hints, both.tables.snapshot("T1")]
-    told = canonical(seen) + canonical([list(one["body"].items()) for one in both.live().envelopes])
+    bodies = [list(one["body"].items()) for one in both.live().envelopes()]
+    told = canonical(seen) + canonical(bodies)
     told += repr(answers) + repr(bodies)
     for face, digits in (("3S", CARD), ("9S", OTHER)):
         assert f'"{face}"' not in told

@@ -29,7 +29,7 @@ def pass_time(floor: Floor, ms: int, *but: Link, step_ms: int = 500) -> None:
 
 
 def kinds(floor: Floor) -> list[str]:
-    return [envelope["kind"] for envelope in floor.live().envelopes]
+    return [envelope["kind"] for envelope in floor.live().envelopes()]
 
 
 @pytest.mark.parametrize("link", list(Link))

@@ -107,7 +107,7 @@ def test_nothing_that_is_said_names_a_card_before_its_reveal(play):
         nonces -= {card["nonce"] for card in stored.body.get("cards", [])}
         moment = play.moments[number]
         need_silence(moment.view, nonces=nonces, serials=serials)
-        need_silence(moment.envelopes[-1], nonces=nonces, serials=serials)
+        need_silence(moment.envelopes()[-1], nonces=nonces, serials=serials)
         for said in told.get(number, []):
             need_silence(said, nonces=nonces, serials=serials)
 
@@ -166,7 +166,7 @@ def test_an_old_view_with_the_missed_patches_is_a_fresh_view(play, start):
     for begin in (0, start % len(play.moments)):
         view = json.loads(canonical(play.moments[begin].view))
         for moment in play.moments[begin + 1 :]:
-            view.update(json.loads(canonical(moment.envelopes[-1]["patch"])))
+            view.update(json.loads(canonical(moment.envelopes()[-1]["patch"])))
             assert view == json.loads(canonical(moment.view))
 
 
@@ -174,7 +174,7 @@ def test_an_old_view_with_the_missed_patches_is_a_fresh_view(play, start):
 @given(plays)
 def test_a_patch_names_only_what_changed_but_the_whole_view_at_the_start_of_an_epoch(play):
     for before, after in zip(play.moments, play.moments[1:], strict=False):
-        patch = after.envelopes[-1]["patch"]
+        patch = after.envelopes()[-1]["patch"]
         if after.state.seq == 1:
             assert patch == after.view
         else:
@@ -206,7 +206,7 @@ def test_replay_gives_the_state_and_the_messages_that_were_live(play):
         last = [moment for moment in play.moments if moment.state.epoch == epoch][-1]
         assert live.state == last.state
         assert live.view == json.loads(canonical(last.view))
-        assert canonical(live.envelopes) == canonical(last.envelopes)
+        assert canonical(live.envelopes()) == canonical(last.envelopes())
 
 
 @quick

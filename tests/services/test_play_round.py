@@ -31,7 +31,7 @@ def endings(play: PlayFloor) -> Mapping[tuple[int, str], int]:
 
 
 def nets(play: PlayFloor) -> Mapping[str, str]:
-    settled = next(e["body"] for e in play.live().envelopes if e["kind"] == "RoundSettled")
+    settled = next(e["body"] for e in play.live().envelopes() if e["kind"] == "RoundSettled")
     return {result["bet"]: result["net"] for result in settled["results"]}
 
 
@@ -79,7 +79,7 @@ def test_a_forfeited_wager_that_would_have_won_gives_only_the_deposit_back(play)
     assert int(nets(play)["p1"]) > 0
     assert play.money(AYA)[0] > PURSE_MINOR
     assert play.money(BEN) == (PURSE_MINOR - 500, 0)
-    settled = next(e["body"] for e in play.live().envelopes if e["kind"] == "RoundSettled")
+    settled = next(e["body"] for e in play.live().envelopes() if e["kind"] == "RoundSettled")
     assert settled["payouts_minor"] == sum(endings(play).values())
     assert play.ledger_sum() == 0
     assert play.faults() == []

@@ -114,7 +114,7 @@ def test_nothing_moves_before_another_person_agrees_and_the_players_had_their_no
     settled.tables.tick("T1")
     assert money(settled)[0] == CASH_MINOR
     assert settled.live().view["correction"] is None
-    event = settled.live().envelopes[-1]["body"]
+    event = settled.live().envelopes()[-1]["body"]
     assert (event["by"], event["approved_by"]) == ("Mori", "Kato")
     reasons = [message["reason"] for message in told(settled)]
     assert reasons == ["correction_due", "corrected"]
@@ -321,7 +321,7 @@ def test_rounds_are_refunded_as_one_and_one_after_the_other(both, rounds):
     assert message["payout_minor"] - message["before_minor"] == CASH_MINOR - both.money()[0]
     both.book()
     assert money(both) == [CASH_MINOR] * 3
-    bodies = [one["body"] for one in both.live().envelopes if one["kind"] == "RoundCorrected"]
+    bodies = [one["body"] for one in both.live().envelopes() if one["kind"] == "RoundCorrected"]
     assert sum(body["paid_minor"] for body in bodies) == seen["paid_minor"]
     assert sum(body["taken_minor"] for body in bodies) == seen["taken_minor"]
     with both.units.read() as unit:
@@ -353,7 +353,7 @@ def test_what_the_wallets_will_lack_is_foretold_to_the_unit(both):
     seen = both.tables.preview_refund("T1", rounds=rounds)
     refund(both, rounds)
     both.carry_out()
-    bodies = [one["body"] for one in both.live().envelopes if one["kind"] == "RoundCorrected"]
+    bodies = [one["body"] for one in both.live().envelopes() if one["kind"] == "RoundCorrected"]
     for one, body in zip(seen["rounds"], bodies, strict=True):
         assert one["owed_minor"] == body["owed_minor"]
         assert one["payouts_minor"] == body["payouts_minor"]

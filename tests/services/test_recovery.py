@@ -12,7 +12,7 @@ def same(one: Floor, other: Floor) -> None:
     """Fail unless both processes know, show and tell the same."""
     assert other.state() == one.state()
     assert other.live().view == one.live().view
-    assert list(other.live().envelopes) == list(one.live().envelopes)
+    assert other.live().envelopes() == one.live().envelopes()
 
 
 BETS = (("p1", 500), ("p4_pair", 100))
@@ -29,7 +29,7 @@ def play_on(floor: Floor, rounds: int, *, bets: tuple[tuple[str, int], ...] = BE
         assert floor.state() != before, "the procedure got stuck"
         other = floor.restarted()
         same(floor, other)
-        if other.live().envelopes[-1]["kind"] == "RoundOpened":
+        if other.live().envelopes()[-1]["kind"] == "RoundOpened":
             for player in PLAYERS:
                 for bet, stake_minor in bets:
                     other.bet(bet, stake_minor, player=player)

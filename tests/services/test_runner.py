@@ -20,7 +20,7 @@ FIRST, SECOND, THIRD = PLAYERS
 
 
 def settled_events(floor: Floor) -> list[Json]:
-    return [e["body"] for e in floor.live().envelopes if e["kind"] == "RoundSettled"]
+    return [e["body"] for e in floor.live().envelopes() if e["kind"] == "RoundSettled"]
 
 
 # The window -------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ def test_no_wager_is_taken_at_or_after_the_deadline_though_the_close_is_late(bot
         both.bet()
     assert refusal.value.code == "betting_window_closed"
     both.tables.tick("T1")
-    (book,) = (e["body"] for e in both.live().envelopes if e["kind"] == "BettingClosed")
+    (book,) = (e["body"] for e in both.live().envelopes() if e["kind"] == "BettingClosed")
     assert (book["count"], book["turnover_minor"], book["held_minor"]) == (1, 500, 1000)
 
 
@@ -67,7 +67,7 @@ def test_a_card_that_comes_after_the_deadline_closes_the_window_on_its_way(both)
     both.to_betting()
     both.wait(15_000)
     both.show("3S")
-    kinds = [envelope["kind"] for envelope in both.live().envelopes]
+    kinds = [envelope["kind"] for envelope in both.live().envelopes()]
     assert kinds[-2:] == ["CardDrawn", "BettingClosed"]
 
 
@@ -103,7 +103,7 @@ def test_the_close_waits_for_a_wager_in_flight_and_counts_it(both):
         assert closing.is_alive(), "the close did not wait"
         unit.commit()
     closing.join()
-    (book,) = (e["body"] for e in both.live().envelopes if e["kind"] == "BettingClosed")
+    (book,) = (e["body"] for e in both.live().envelopes() if e["kind"] == "BettingClosed")
     assert (book["count"], book["turnover_minor"]) == (1, 500)
     assert both.faults() == []
 
@@ -322,7 +322,7 @@ def test_nothing_of_a_failed_command_stays_in_the_process(both, monkeypatch):
         both.command("call_pit")
     monkeypatch.undo()
     after = both.live()
-    assert [e["kind"] for e in after.envelopes[len(before.envelopes) :]] == ["TableLocked"]
+    assert [e["kind"] for e in after.envelopes(after_seq=before.state.seq)] == ["TableLocked"]
     assert after.state == both.restarted().state()
     assert not after.state.pit_called
 

@@ -122,7 +122,7 @@ def test_different_commands_at_once_are_carried_out_one_after_the_other(both):
         thread.start()
     for thread in threads:
         thread.join()
-    kinds = [envelope["kind"] for envelope in both.live().envelopes]
+    kinds = [envelope["kind"] for envelope in both.live().envelopes()]
     assert kinds[0] == "DealerSeated"
     assert sorted(kinds[1:]) == ["DealingStopped", "PitCalled"], "two processes, one log"
 

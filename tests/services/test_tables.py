@@ -115,7 +115,7 @@ def test_an_epoch_can_be_followed_from_its_beginning_from_any_view(both):
 
 def test_two_processes_tell_the_same(played):
     other = played.restarted()
-    assert list(other.live().envelopes) == list(played.live().envelopes)
+    assert other.live().envelopes() == played.live().envelopes()
     assert played.tables.snapshot("T1") == other.tables.snapshot("T1")
 
 

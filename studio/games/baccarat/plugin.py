@@ -91,10 +91,10 @@ class BaccaratState:
     @property
     def drawing(self) -> Side | None:
         """Who gets the next card, None when all is dealt."""
-        player, banker = (self.pips(side) for side in Side)
+        player, banker = self.hands[Side.PLAYER], self.hands[Side.BANKER]
         if len(banker) < CARDS_BEFORE_THIRD:
             return Side.PLAYER if len(player) == len(banker) else Side.BANKER
-        return drawing(player, banker)
+        return drawing(self.pips(Side.PLAYER), self.pips(Side.BANKER))
 
     def pips(self, side: Side) -> tuple[int, ...]:
         """What the cards of a side count."""
