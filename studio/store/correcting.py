@@ -10,7 +10,6 @@ up to 0 from the player's own account of what is owed.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlalchemy import (
@@ -36,7 +35,7 @@ from sqlalchemy import (
     union_all,
     update,
 )
-from sqlalchemy.exc import DataError, IntegrityError
+from sqlalchemy.exc import DataError
 
 from studio.domain.errors import InvariantError
 from studio.services.correction_ports import BetChange, BookCorrected, PayoutChange
@@ -44,16 +43,17 @@ from studio.services.ports import EndingKind
 from studio.store.book import taken_back
 from studio.store.clock import UnitClock
 from studio.store.correction_tables import player_owed
-from studio.store.forfeits import any_in_round, without_stake_if_forfeited
-from studio.store.ledger import HouseAccounts, new_transfer, write_house
-from studio.store.settling import (
-    fits,
-    lock_round,
+from studio.store.ending import (
+    ENTRY_COLUMNS,
+    Ending,
+    begin_ending,
     need_equal,
-    payout_formula,
-    too_large,
+    write_endings,
     written_rows,
 )
+from studio.store.forfeits import any_in_round, without_stake_if_forfeited
+from studio.store.ledger import HouseAccounts, write_house
+from studio.store.settling import fits, lock_round, payout_formula, too_large
 from studio.store.sums import total
 from studio.store.tables import (
     LEG_OWED,
@@ -68,8 +68,6 @@ from studio.store.tables import (
     wager,
     wager_ending,
 )
-
-ENTRY_COLUMNS = ["origin_id", "version", "leg", "transfer_id", "account_id", "amount_minor"]
 
 amend = Table(
     "amend",
@@ -96,16 +94,6 @@ lack = Table(
 first wager of the round."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Correction:
-    """One correction under way."""
-
-    round_id: str
-    version: int
-    transfer_id: int
-    kind: EndingKind
-
-
 def correct(
     connection: Connection,
     clock: UnitClock,
@@ -124,8 +112,15 @@ def correct(
         booked = _summed_up(connection, amend, round_id, nets=nets)
     except DataError as error:
         raise too_large(round_id) from error
-    under_way = _begin(connection, clock, round_id=round_id, version=version, voids=nets is None)
-    _write_endings(connection, under_way, count=booked.count)
+    under_way = begin_ending(
+        connection,
+        clock,
+        round_id=round_id,
+        version=version,
+        kind=EndingKind.REFUNDED if nets is None else EndingKind.SETTLED,
+        transfer=TransferKind.CORRECTION,
+    )
+    write_endings(connection, under_way, amend, count=booked.count)
     _write_entries(connection, under_way)
     write_house(
         connection,
@@ -322,48 +317,13 @@ def _broken(code: str, round_id: str, what: str) -> InvariantError:
 # What is written -------------------------------------------------------------------------------
 
 
-def _begin(
-    connection: Connection, clock: UnitClock, *, round_id: str, version: int, voids: bool
-) -> _Correction:
-    moved = {
-        "kind": TransferKind.CORRECTION.value,
-        "at_ms": clock.now_ms(connection),
-        "round_id": round_id,
-        "version": version,
-    }
-    try:
-        transfer_id = new_transfer(connection, moved)
-    except IntegrityError as error:
-        raise _broken("wager_ended_twice", round_id, "it was corrected already") from error
-    kind = EndingKind.REFUNDED if voids else EndingKind.SETTLED
-    return _Correction(round_id=round_id, version=version, transfer_id=transfer_id, kind=kind)
-
-
-def _write_endings(connection: Connection, under_way: _Correction, *, count: int) -> None:
-    rows = select(
-        amend.c.number,
-        literal(under_way.version, Integer),
-        literal(under_way.kind.value, String),
-        amend.c.payout_minor,
-        literal(under_way.transfer_id, BigInteger),
-    )
-    names = ["wager_number", "version", "kind", "payout_minor", "transfer_id"]
-    try:
-        endings = written_rows(connection, insert(wager_ending).from_select(names, rows))
-    except IntegrityError as error:
-        raise _broken(
-            "wager_ended_twice", under_way.round_id, "its wagers have ended in this version"
-        ) from error
-    need_equal("endings", under_way.round_id, found=endings, expected=count)
-
-
 def _legs(*legs: int) -> FromClause:
     return union_all(*(select(literal(leg, SmallInteger).label("leg")) for leg in legs)).subquery(
         "legs"
     )
 
 
-def _write_entries(connection: Connection, under_way: _Correction) -> None:
+def _write_entries(connection: Connection, under_way: Ending) -> None:
     legs = _legs(LEG_WALLET, LEG_REVERSAL)
     pays = legs.c.leg == LEG_WALLET
     amount = case((pays, amend.c.payout_minor), else_=-amend.c.before_minor)
@@ -393,7 +353,7 @@ def _write_entries(connection: Connection, under_way: _Correction) -> None:
     need_equal("entries", under_way.round_id, found=written, expected=due)
 
 
-def _write_owed(connection: Connection, under_way: _Correction, booked: BookCorrected) -> None:
+def _write_owed(connection: Connection, under_way: Ending, booked: BookCorrected) -> None:
     """Book what wallets lack as owed; the players' rows are locked, so nobody else does."""
     moved = _moved(amend)
     left_minor = player_balance.c.balance_minor + moved.c.minor

@@ -17,7 +17,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
-    Insert,
     Integer,
     MetaData,
     SmallInteger,
@@ -37,13 +36,22 @@ from sqlalchemy import (
     update,
     values,
 )
-from sqlalchemy.exc import DataError, IntegrityError
+from sqlalchemy.exc import DataError
 
 from studio.domain.errors import InvariantError
 from studio.services.ports import BookSettled, EndingKind
 from studio.store.clock import UnitClock
+from studio.store.ending import (
+    ENTRY_COLUMNS,
+    Ending,
+    begin_ending,
+    ended_twice,
+    need_equal,
+    write_endings,
+    written_rows,
+)
 from studio.store.forfeits import any_in_round, without_stake_if_forfeited
-from studio.store.ledger import HouseAccounts, new_transfer, write_house
+from studio.store.ledger import HouseAccounts, write_house
 from studio.store.sums import total
 from studio.store.tables import (
     LEG_HELD,
@@ -75,16 +83,6 @@ due = Table(
 """One settlement's working paper: the wagers that stand, their accounts and what each pays.
 Nothing of it outlives the transaction. `payout_minor` is null for a bet without a result, the
 accounts for a player without balances, `ended` for a wager without an ending."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Settlement:
-    """One settlement or refund under way."""
-
-    round_id: str
-    version: int
-    transfer_id: int
-    kind: EndingKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,7 +321,7 @@ def _end(
     sums: _Due,
 ) -> BookSettled:
     if sums.ended:
-        raise _ended_twice(round_id)
+        raise ended_twice(round_id)
     if sums.least_payout_minor < 0:
         raise InvariantError(
             "payout_negative",
@@ -331,9 +329,16 @@ def _end(
             round_id=round_id,
         )
     need_equal("accounts", round_id, found=sums.with_accounts, expected=sums.count)
-    under_way = _begin(connection, clock, round_id=round_id, version=version, kind=kind)
-    endings = _write_endings(connection, under_way)
-    need_equal("endings", round_id, found=endings, expected=sums.count)
+    settles = kind is EndingKind.SETTLED
+    under_way = begin_ending(
+        connection,
+        clock,
+        round_id=round_id,
+        version=version,
+        kind=kind,
+        transfer=TransferKind.SETTLEMENT if settles else TransferKind.REFUND,
+    )
+    write_endings(connection, under_way, due, count=sums.count)
     _write_entries(connection, under_way, sums)
     write_house(
         connection,
@@ -349,39 +354,7 @@ def _end(
     )
 
 
-def _begin(
-    connection: Connection, clock: UnitClock, *, round_id: str, version: int, kind: EndingKind
-) -> _Settlement:
-    settles = kind is EndingKind.SETTLED
-    moved = {
-        "kind": (TransferKind.SETTLEMENT if settles else TransferKind.REFUND).value,
-        "at_ms": clock.now_ms(connection),
-        "round_id": round_id,
-        "version": version,
-    }
-    try:
-        transfer_id = new_transfer(connection, moved)
-    except IntegrityError as error:
-        raise _ended_twice(round_id) from error
-    return _Settlement(round_id=round_id, version=version, transfer_id=transfer_id, kind=kind)
-
-
-def _write_endings(connection: Connection, under_way: _Settlement) -> int:
-    rows = select(
-        due.c.number,
-        literal(under_way.version, Integer),
-        literal(under_way.kind.value, String),
-        due.c.payout_minor,
-        literal(under_way.transfer_id, BigInteger),
-    )
-    names = ["wager_number", "version", "kind", "payout_minor", "transfer_id"]
-    try:
-        return written_rows(connection, insert(wager_ending).from_select(names, rows))
-    except IntegrityError as error:
-        raise _ended_twice(under_way.round_id) from error
-
-
-def _write_entries(connection: Connection, under_way: _Settlement, sums: _Due) -> None:
+def _write_entries(connection: Connection, under_way: Ending, sums: _Due) -> None:
     """Write both lines of every wager, and read back what they sum up to."""
     legs = union_all(
         *(select(literal(leg, SmallInteger).label("leg")) for leg in (LEG_HELD, LEG_WALLET))
@@ -400,8 +373,7 @@ def _write_entries(connection: Connection, under_way: _Settlement, sums: _Due) -
         .select_from(due.outerjoin(legs, true()))
         .where(on_held | (due.c.payout_minor > 0))
     )
-    names = ["origin_id", "version", "leg", "transfer_id", "account_id", "amount_minor"]
-    written = written_rows(connection, insert(entry).from_select(names, rows))
+    written = written_rows(connection, insert(entry).from_select(ENTRY_COLUMNS, rows))
     need_equal("entries", under_way.round_id, found=written, expected=sums.count + sums.paid)
     first = select(func.min(due.c.number)).scalar_subquery()
     last = select(func.max(due.c.number)).scalar_subquery()
@@ -420,7 +392,7 @@ def _write_entries(connection: Connection, under_way: _Settlement, sums: _Due) -
     )
 
 
-def _move_balances(connection: Connection, under_way: _Settlement) -> None:
+def _move_balances(connection: Connection, under_way: Ending) -> None:
     """Fold the settlement into the players' balances.
 
     Rows are locked in order of the players' ids first: settlements of two tables with the same
@@ -451,28 +423,4 @@ def _move_balances(connection: Connection, under_way: _Settlement) -> None:
             balance_minor=player_balance.c.balance_minor + moved.c.payout_minor,
             held_minor=player_balance.c.held_minor - moved.c.hold_minor,
         )
-    )
-
-
-def written_rows(connection: Connection, statement: Insert) -> int:
-    """Return how many rows the database says it wrote."""
-    return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
-
-
-def need_equal(what: str, round_id: str, *, found: int, expected: int) -> None:
-    """Stop a settlement whose sums do not close."""
-    if found != expected:
-        raise InvariantError(
-            "settlement_sums_differ",
-            f"Round {round_id}: {what} are {found}, the book says {expected}.",
-            round_id=round_id,
-            what=what,
-        )
-
-
-def _ended_twice(round_id: str) -> InvariantError:
-    return InvariantError(
-        "wager_ended_twice",
-        f"Round {round_id}: its wagers have already ended; nothing was booked.",
-        round_id=round_id,
     )
