@@ -140,7 +140,8 @@ class Pit:
         running = state.round is not None and state.round.running
         if state.fault is not None and state.fault.held:
             return "release_held", self._named(state, "release_held")
-        if state.fault is not None and state.fault.keyed is not None and cards is not None:
+        keyed = state.fault is not None and state.fault.keyed is not None
+        if keyed and not state.stopped and cards is not None:
             return self._answer_key(cards)
         if state.stopped or state.pit_called:
             return "resume", self._named(state, "resume")
