@@ -47,8 +47,21 @@ class Club(Protocol):
     def take_round(self, round_id: str) -> bool:
         """Note a round as counted; False when it was before."""
 
-    def bets_of_round(self, round_id: str) -> Sequence[BetOfRound]:
-        """Return what a settled round brought, by player and bet; a void or open one: nothing."""
+    def is_taken(self, round_id: str) -> bool:
+        """Return whether a round is counted."""
+
+    def bets_of_round(self, round_id: str, *, version: int | None = None) -> Sequence[BetOfRound]:
+        """Return what a settled round brought, by player and bet; a void or open one: nothing.
+
+        `version` is the settlement that is asked for; None: the one that stands.
+        """
+
+    def rounds_of_players(self, round_id: str) -> Mapping[int, Mapping[str, int]]:
+        """Return the tallies that follow from whole rounds, counted anew from all that is counted.
+
+        Of everybody with a wager in this round: `Tally.ROUNDS`, `WINS`, `LOSSES`,
+        `WINS_IN_A_ROW` and `WON_MINOR_MAX`, each of them, in the order of the settlements.
+        """
 
     def tallies_of_round(self, round_id: str) -> Mapping[int, Mapping[str, int]]:
         """Return the tallies of everybody with a wager in the round, in one query."""

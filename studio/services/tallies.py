@@ -2,7 +2,8 @@
 
 Pure: the store gives what a player had and what the round brought, and keeps what comes back.
 A round is one for the player, whatever the number of own wagers: won when they brought more than
-they cost, lost when less. A round that comes out even ends no row of wins.
+they cost, lost when less. A round that comes out even ends no row of wins. After a correction the
+tallies are what they had been if the round had come out like that in the first place.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -52,6 +53,33 @@ def after_round(before: Mapping[str, int], played: PlayedRound) -> dict[str, int
     for name, count in played.hits.items():
         after[name] = before.get(name, 0) + count
     return {str(name): value for name, value in after.items()}
+
+
+def after_correction(
+    before: Mapping[str, int],
+    rounds: Mapping[str, int],
+    *,
+    was: PlayedRound | None,
+    now: PlayedRound | None,
+) -> dict[str, int]:
+    """Return a player's tallies after a round of theirs was corrected.
+
+    Args:
+        before: as they were.
+        rounds: those that follow from whole rounds, counted anew.
+        was: the round as it stood; None where it was annulled.
+        now: as it stands; None where it is annulled.
+
+    >>> lost = PlayedRound(player_id=1, net_minor=-5, hits={"hit.toy.tie": 1})
+    >>> after_correction({"hit.toy.tie": 4}, {"rounds": 2, "losses": 0}, was=lost, now=None)
+    {'rounds': 2, 'losses': 0, 'hit.toy.tie': 3}
+    """
+    had, has = (one.hits if one else {} for one in (was, now))
+    hits = {
+        name: before.get(name, 0) + has.get(name, 0) - had.get(name, 0)
+        for name in sorted({*had, *has})
+    }
+    return {**rounds, **hits}
 
 
 def reached(
