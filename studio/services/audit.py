@@ -45,6 +45,7 @@ def _named(faults: list[Fault], *, where: str) -> Iterator[None]:
         yield
     except InvariantError as error:
         faults.append(Fault(code=error.code, where=where, what=error.message))
-    except ValueError:
-        # Its text might show what was stored, a sealed card among it.
+    except (TypeError, ValueError):
+        # A damaged file gives nothing, or text, where a number stood. What the error says might
+        # show what was stored, a sealed card among it.
         faults.append(Fault(code="value_unreadable", where=where, what="A value can't be read."))

@@ -128,6 +128,21 @@ def test_an_index_that_disagrees_with_its_table_is_named(by_hand):
     assert "file_damaged" in codes(floor)
 
 
+def test_a_number_that_is_none_any_more_is_named(by_hand):
+    floor, connection = by_hand
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute(
+        "UPDATE sqlite_master SET sql = replace(sql, 'seq BIGINT NOT NULL', 'seq BIGINT') "
+        "WHERE name = 'event'"
+    )
+    connection.commit()
+    connection.execute("PRAGMA writable_schema = RESET")
+    connection.execute("UPDATE event SET seq = NULL WHERE seq = 3")
+    connection.commit()
+    connection.close()
+    assert "value_unreadable" in codes(floor)
+
+
 def test_a_reference_to_nothing_is_named(by_hand):
     floor, connection = by_hand
     connection.execute("DELETE FROM deck_set WHERE number = 1")
