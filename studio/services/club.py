@@ -19,7 +19,7 @@ from studio.services.jobs import Job
 from studio.services.play_ports import PlayKind
 from studio.services.ports import Actor, Balance, Publisher, UnitOfWork, Units
 from studio.services.retry import again
-from studio.services.tallies import PlayedRound, after_correction, after_round, reached
+from studio.services.tallies import Corrected, PlayedRound, after_correction, after_round, reached
 from studio.services.wagers import need_player, parse_uuid
 
 VOLUME_MAX: Final = 100
@@ -86,15 +86,20 @@ class ClubService:
             for version in (event.version - 1, event.version)
         )
         # The correction has locked the players' balances: nobody else counts for them now.
-        before, rounds = club.tallies_of_round(round_id), club.rounds_of_players(round_id)
-        after = {
-            player_id: after_correction(
-                before.get(player_id, {}),
-                rounds[player_id],
-                was=was.get(player_id),
-                now=now.get(player_id),
-            )
+        before = club.tallies_of_round(round_id)
+        changed = {
+            player_id: Corrected(was=was.get(player_id), now=now.get(player_id))
             for player_id in sorted({*was, *now})
+        }
+        rows = club.rows_of_wins(who for who, one in changed.items() if one.moves_the_row)
+        bests_minor = club.best_rounds(
+            who for who, one in changed.items() if one.takes_the_best_from(before.get(who, {}))
+        )
+        after = {
+            who: after_correction(
+                before.get(who, {}), one, row=rows.get(who), best_minor=bests_minor.get(who)
+            )
+            for who, one in changed.items()
         }
         return self._write(job, round_id, after)
 

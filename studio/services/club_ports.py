@@ -56,12 +56,14 @@ class Club(Protocol):
         `version` is the settlement that is asked for; None: the one that stands.
         """
 
-    def rounds_of_players(self, round_id: str) -> Mapping[int, Mapping[str, int]]:
-        """Return the tallies that follow from whole rounds, counted anew from all that is counted.
+    def rows_of_wins(self, player_ids: Iterable[int]) -> Mapping[int, int]:
+        """Return the row of wins of some players, counted anew, in the order of the settlements.
 
-        Of everybody with a wager in this round: `Tally.ROUNDS`, `WINS`, `LOSSES`,
-        `WINS_IN_A_ROW` and `WON_MINOR_MAX`, each of them, in the order of the settlements.
+        Looks back to each player's last loss, not at the whole past.
         """
+
+    def best_rounds(self, player_ids: Iterable[int]) -> Mapping[int, int]:
+        """Return the most that a counted round brought each of some players, minor units."""
 
     def tallies_of_round(self, round_id: str) -> Mapping[int, Mapping[str, int]]:
         """Return the tallies of everybody with a wager in the round, in one query."""

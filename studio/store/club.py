@@ -19,7 +19,7 @@ from studio.services.club_data import Tally
 from studio.services.club_ports import Awarded, BetOfRound, Club, Purchase
 from studio.services.ports import EndingKind
 from studio.services.retry import TryAgainError
-from studio.store.club_counts import OF_ROUNDS, counted
+from studio.store.club_counts import SPANS, counted
 from studio.store.club_tables import medal, player_options, purchase, tallied_round, tally
 from studio.store.rows import insert_new
 from studio.store.sums import total
@@ -73,14 +73,29 @@ class SqlClub(Club):
         )
         return [BetOfRound(**row._mapping) for row in rows]
 
-    def rounds_of_players(self, round_id: str) -> Mapping[int, Mapping[str, int]]:
+    def rows_of_wins(self, player_ids: Iterable[int]) -> Mapping[int, int]:
         """See the port."""
-        players = _players(round_id)
-        nothing: Mapping[str, int] = {name.value: 0 for name in OF_ROUNDS}
-        found = dict.fromkeys(self._connection.scalars(players), nothing)
-        for row in self._connection.execute(counted(wager.c.player_id.in_(players))):
-            found[row.player_id] = {name: row._mapping[name] for name in nothing}
-        return found
+        rows = dict.fromkeys(player_ids, 0)
+        left = set(rows)
+        newest = self._connection.execute(select(func.max(transfer.c.id))).scalar_one()
+        for span in (*SPANS, newest):
+            if not left:
+                break
+            query = counted(wager.c.player_id.in_(sorted(left)), since=newest - span)
+            for row in self._connection.execute(query):
+                rows[row.player_id] = row.wins_in_a_row
+                if row.lost_last:
+                    left.discard(row.player_id)
+        return rows
+
+    def best_rounds(self, player_ids: Iterable[int]) -> Mapping[int, int]:
+        """See the port."""
+        bests_minor = dict.fromkeys(player_ids, 0)
+        if bests_minor:
+            query = counted(wager.c.player_id.in_(list(bests_minor)))
+            for row in self._connection.execute(query):
+                bests_minor[row.player_id] = row.won_minor_max
+        return bests_minor
 
     def tallies_of_round(self, round_id: str) -> Mapping[int, Mapping[str, int]]:
         """See the port."""

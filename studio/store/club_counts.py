@@ -12,21 +12,18 @@ from studio.store.tables import round_, transfer, wager, wager_ending
 
 FIRST_VERSION = 1
 
-OF_ROUNDS = (
-    Tally.ROUNDS,
-    Tally.WINS,
-    Tally.LOSSES,
-    Tally.WINS_IN_A_ROW,
-    Tally.WON_MINOR_MAX,
-)
-"""The tallies that follow from what whole rounds brought."""
+SPANS = (20_000, 400_000)
+"""How many transfers to look back for a player's last loss, before the whole past is read."""
 
 
-def counted(whose: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    """Return the query for player, the tallies of OF_ROUNDS, and `hits`: all wagers won.
+def counted(whose: ColumnElement[bool], *, since: int = 0) -> Select[*tuple[Any, ...]]:
+    """Return the query for a player's tallies by name, `hits` (all wagers won) and `lost_last`.
+
+    `lost_last` is 0 where no round was lost.
 
     Args:
         whose: a condition on `wager`; whoever has no round that counts is left out.
+        since: only of rounds that were settled after this transfer.
     """
     net_minor = wager_ending.c.payout_minor - wager.c.hold_minor
     # Rounds follow each other as they were settled first, whatever became of them later.
@@ -52,7 +49,7 @@ def counted(whose: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
                 wager_ending.c.kind == EndingKind.SETTLED.value,
             ),
         )
-        .where(whose)
+        .where(whose, transfer.c.id > since)
         .group_by(wager.c.player_id, transfer.c.id)
         .subquery()
     )
@@ -69,4 +66,5 @@ def counted(whose: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
         func.count(case((and_(won, of.place > of.lost_last), 1))).label(Tally.WINS_IN_A_ROW),
         func.max(case((won, of.net_minor), else_=0)).label(Tally.WON_MINOR_MAX),
         total(of.hits).label("hits"),
+        func.max(of.lost_last).label("lost_last"),
     ).group_by(of.player_id)
