@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -40,13 +40,13 @@ from studio.services.club_data import ClubData
 from studio.services.devices import DeviceService
 from studio.services.disabling import DisablingService
 from studio.services.evidence import EvidenceService
-from studio.services.inspection import Fault
+from studio.services.inspection import Fault, Inspection
 from studio.services.links import LinkWatch
 from studio.services.live import LiveTables
 from studio.services.people import Greet, LoginPolicy, NewPerson, PeopleService
 from studio.services.pictures import PictureService
 from studio.services.play_money import PlayMoney
-from studio.services.ports import Actor, Publisher, Role, StoredEvent
+from studio.services.ports import Actor, Publisher, Role
 from studio.services.proposing import Corrections
 from studio.services.purse import smallest_bet_minor
 from studio.services.reading import CardReading
@@ -322,8 +322,8 @@ def _store(database_url: str | None) -> Iterator[SqlUnits]:
         engine.dispose()
 
 
-def _replay(table: str, log: Callable[[int], Sequence[StoredEvent]]) -> GameReplay:
-    return GameReplay(table, by_code(GAMES), epoch_events=log)
+def _replay(table: str, inspection: Inspection) -> GameReplay:
+    return GameReplay(table, by_code(GAMES), inspection)
 
 
 def _offline_settings(database_url: str | None) -> Settings:

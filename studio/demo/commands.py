@@ -95,9 +95,7 @@ def _play(plan: Plan, make_inside: Callable[[], Inside], *, as_json: bool) -> No
         fail(str(error), status=FAILED)
     games = by_code(PLUGINS)
     try:
-        faults = audit(
-            inside.units, replay=lambda table, log: GameReplay(table, games, epoch_events=log)
-        )
+        faults = audit(inside.units, replay=lambda table, seen: GameReplay(table, games, seen))
         summary = summary_as_json(inside.units, played.tables, audit_faults=len(faults))
     finally:
         inside.close()

@@ -4,17 +4,15 @@
 payouts.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TypeAlias
 
 from studio.domain.errors import InvariantError
 from studio.services.audit_log import LogCheck
-from studio.services.inspection import AuditUnits, Fault, Replay
-from studio.services.ports import StoredEvent
+from studio.services.inspection import AuditUnits, Fault, Inspection, Replay
 
-MakesReplay: TypeAlias = Callable[[str, Callable[[int], Sequence[StoredEvent]]], Replay]
+MakesReplay: TypeAlias = Callable[[str, Inspection], Replay]
 
 
 def audit(units: AuditUnits, *, replay: MakesReplay | None = None) -> list[Fault]:
@@ -22,14 +20,13 @@ def audit(units: AuditUnits, *, replay: MakesReplay | None = None) -> list[Fault
 
     Args:
         units: gives the snapshot.
-        replay: makes the engine's own check for a table's code; it may read a shoe again.
+        replay: makes the engine's own check for a table's code; it may look around as well.
     """
     faults: list[Fault] = []
     with units.inspect() as inspection:
         for table in inspection.tables():
             check = LogCheck(inspection, table)
-            log = partial(inspection.epoch_events, table)
-            engine = replay(table, log) if replay is not None else None
+            engine = replay(table, inspection) if replay is not None else None
             with _named(faults, where=table):
                 for stored in inspection.events(table):
                     faults += check.see(stored)
@@ -48,6 +45,7 @@ def _named(faults: list[Fault], *, where: str) -> Iterator[None]:
         yield
     except InvariantError as error:
         faults.append(Fault(code=error.code, where=where, what=error.message))
-    except ValueError:
-        # Its text might show what was stored, a sealed card among it.
+    except (TypeError, ValueError):
+        # A damaged file gives nothing, or text, where a number stood. What the error says might
+        # show what was stored, a sealed card among it.
         faults.append(Fault(code="value_unreadable", where=where, what="A value can't be read."))

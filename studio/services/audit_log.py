@@ -13,6 +13,7 @@ from studio.domain.events import (
     RoundOpened,
     RoundSettled,
     RoundVoided,
+    ShoeLoaded,
 )
 from studio.domain.log import GENESIS_HASH, event_hash
 from studio.domain.round import Phase
@@ -27,6 +28,8 @@ class _RoundSeen:
     """A round as the log tells it."""
 
     opened: RoundOpened
+    game: str
+    """What the shoe was loaded for."""
     closed: BettingClosed | None = None
     settled: RoundSettled | None = None
     voided: RoundVoided | None = None
@@ -45,6 +48,7 @@ class LogCheck:
         self._proposals = ProposalCheck()
         self._rounds: dict[str, _RoundSeen] = {}
         self._rounds_seen = 0
+        self._game = ""
         self._at = ""
 
     def see(self, stored: StoredEvent) -> list[Fault]:
@@ -62,6 +66,8 @@ class LogCheck:
             faults += [self._fault(code, what) for code, what in self._shoe.see(event)]
             steps = self._proposals.see(event, at_ms=stored.at_ms)
             faults += [self._fault(code, what) for code, what in steps]
+            if isinstance(event, ShoeLoaded):
+                self._game = event.game
             if isinstance(event, RoundCorrected):
                 faults += self._correction(stored, event)
             if isinstance(event, RoundOpened | BettingClosed | RoundSettled | RoundVoided):
@@ -122,7 +128,7 @@ class LogCheck:
         self, event: RoundOpened | BettingClosed | RoundSettled | RoundVoided
     ) -> Iterator[Fault]:
         if isinstance(event, RoundOpened):
-            self._rounds[event.round_id] = _RoundSeen(opened=event)
+            self._rounds[event.round_id] = _RoundSeen(opened=event, game=self._game)
             return
         seen = self._rounds.get(event.round_id)
         if seen is None:
@@ -236,6 +242,7 @@ def _row_faults(seen: _RoundSeen, row: RoundRow) -> Iterator[Fault]:
     yield from _differences(
         "round_differs",
         f"round {row.id}",
+        ("game", seen.game, row.game),
         ("number", opened.number, row.number),
         ("opening", opened.opened_ms, row.opened_ms),
         ("deadline", opened.window_closes_ms, row.window_closes_ms),

@@ -1,6 +1,7 @@
 """The club of a play-money studio: tallies and medals, the shop, options.
 
-A round is counted in the transaction that settles it, once. A purchase is a transfer from the
+A round is counted in the transaction that settles it, once, and anew in each that corrects it. A
+purchase is a transfer from the
 wallet to the house's play account; it never leaves less in the wallet than the smallest bet, or
 spending would fill the purse up again.
 """
@@ -10,14 +11,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from studio.domain.errors import MalformedError, RefusedError
-from studio.domain.game import Json
+from studio.domain.events import RoundCorrected
+from studio.domain.game import Description, Json
 from studio.services.club_data import ClubData, Item, ItemKind, Tally, hit_tally
 from studio.services.club_ports import Awarded, BetOfRound, ClubUnit, Purchase
 from studio.services.jobs import Job
 from studio.services.play_ports import PlayKind
 from studio.services.ports import Actor, Balance, Publisher, UnitOfWork, Units
 from studio.services.retry import again
-from studio.services.tallies import PlayedRound, after_round, reached
+from studio.services.tallies import Corrected, PlayedRound, after_correction, after_round, reached
 from studio.services.wagers import need_player, parse_uuid
 
 VOLUME_MAX: Final = 100
@@ -49,19 +51,64 @@ class ClubService:
 
     # What is counted ---------------------------------------------------------------------------
 
-    def settled(self, job: Job, round_id: str) -> Mapping[int, Mapping[str, Json]]:
+    def settled(
+        self, job: Job, round_id: str, description: Description
+    ) -> Mapping[int, Mapping[str, Json]]:
         """Count a settled round in the transaction that settles it; a second time is no change.
 
         Returns:
             For each player with a new medal `{"medals": [code, ...]}`.
         """
         club = job.uow.club
-        played = _by_player(job, club.bets_of_round(round_id))
+        played = _by_player(description, club.bets_of_round(round_id))
         if not played or not club.take_round(round_id):
             return {}
         # The settlement has locked the players' balances: nobody else counts for them now.
-        before, held = club.tallies_of_round(round_id), club.medals_of_round(round_id)
-        after = {one.player_id: after_round(before.get(one.player_id, {}), one) for one in played}
+        before = club.tallies_of_round(round_id)
+        after = {
+            player_id: after_round(before.get(player_id, {}), one)
+            for player_id, one in played.items()
+        }
+        return self._write(job, round_id, after)
+
+    def corrected(
+        self, job: Job, event: RoundCorrected, description: Description
+    ) -> Mapping[int, Mapping[str, Json]]:
+        """Count a round anew in the transaction that corrects it, if it is counted.
+
+        A medal that was given stays. Returns as `settled`.
+        """
+        club, round_id = job.uow.club, event.round_id
+        if not club.is_taken(round_id):
+            return {}
+        was, now = (
+            _by_player(description, club.bets_of_round(round_id, version=version))
+            for version in (event.version - 1, event.version)
+        )
+        # The correction has locked the players' balances: nobody else counts for them now.
+        before = club.tallies_of_round(round_id)
+        changed = {
+            player_id: Corrected(was=was.get(player_id), now=now.get(player_id))
+            for player_id in sorted({*was, *now})
+        }
+        rows = club.rows_of_wins(who for who, one in changed.items() if one.moves_the_row)
+        bests_minor = club.best_rounds(
+            who for who, one in changed.items() if one.takes_the_best_from(before.get(who, {}))
+        )
+        after = {
+            who: after_correction(
+                before.get(who, {}), one, row=rows.get(who), best_minor=bests_minor.get(who)
+            )
+            for who, one in changed.items()
+        }
+        return self._write(job, round_id, after)
+
+    def _write(
+        self, job: Job, round_id: str, after: Mapping[int, Mapping[str, int]]
+    ) -> Mapping[int, Mapping[str, Json]]:
+        """Keep new values, and give the medals that they reach."""
+        club = job.uow.club
+        held = club.medals_of_round(round_id)
         club.write_tallies(after)
         given = club.award(
             Awarded(player_id=player_id, code=code, awarded_ms=job.now_ms, round_id=round_id)
@@ -268,12 +315,9 @@ class ClubService:
             raise MalformedError("unknown_item", f"{value} is no {name}.", name=name)
 
 
-def _by_player(job: Job, bets: Sequence[BetOfRound]) -> list[PlayedRound]:
+def _by_player(description: Description, bets: Sequence[BetOfRound]) -> dict[int, PlayedRound]:
     """Return what the round was to each player; bets are named as the game settles them."""
-    config = job.state.config
-    assert config is not None
-    game = job.live.game
-    names = {bet.code: hit_tally(game.code, bet.settles_on) for bet in game.describe(config).bets}
+    names = {bet.code: hit_tally(description.game, bet.settles_on) for bet in description.bets}
     nets: dict[int, int] = {}
     hits: dict[int, dict[str, int]] = {}
     for bet in bets:
@@ -281,10 +325,12 @@ def _by_player(job: Job, bets: Sequence[BetOfRound]) -> list[PlayedRound]:
         if bet.hits:
             of_player, name = hits.setdefault(bet.player_id, {}), names[bet.bet]
             of_player[name] = of_player.get(name, 0) + bet.hits
-    return [
-        PlayedRound(player_id=player_id, net_minor=net_minor, hits=hits.get(player_id, {}))
+    return {
+        player_id: PlayedRound(
+            player_id=player_id, net_minor=net_minor, hits=hits.get(player_id, {})
+        )
         for player_id, net_minor in nets.items()
-    ]
+    }
 
 
 def _is_volume(value: object) -> bool:

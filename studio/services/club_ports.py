@@ -47,8 +47,23 @@ class Club(Protocol):
     def take_round(self, round_id: str) -> bool:
         """Note a round as counted; False when it was before."""
 
-    def bets_of_round(self, round_id: str) -> Sequence[BetOfRound]:
-        """Return what a settled round brought, by player and bet; a void or open one: nothing."""
+    def is_taken(self, round_id: str) -> bool:
+        """Return whether a round is counted."""
+
+    def bets_of_round(self, round_id: str, *, version: int | None = None) -> Sequence[BetOfRound]:
+        """Return what a settled round brought, by player and bet; a void or open one: nothing.
+
+        `version` is the settlement that is asked for; None: the one that stands.
+        """
+
+    def rows_of_wins(self, player_ids: Iterable[int]) -> Mapping[int, int]:
+        """Return the row of wins of some players, counted anew, in the order of the settlements.
+
+        Looks back to each player's last loss, not at the whole past.
+        """
+
+    def best_rounds(self, player_ids: Iterable[int]) -> Mapping[int, int]:
+        """Return the most that a counted round brought each of some players, minor units."""
 
     def tallies_of_round(self, round_id: str) -> Mapping[int, Mapping[str, int]]:
         """Return the tallies of everybody with a wager in the round, in one query."""

@@ -72,6 +72,19 @@ class Inspection(Protocol):
     ) -> Endings:
         """Sum up endings and hold each payout against `nets`; None: against the whole hold."""
 
+    def impossible_wagers(
+        self, table: str, epoch: int, *, rule_version: str, exposures: Mapping[str, Fraction]
+    ) -> Sequence[str]:
+        """Return ids of wagers, taken back or not, that no request can have placed.
+
+        Args:
+            table: whose wagers.
+            epoch: in the rounds of this shoe.
+            rule_version: of the rounds; those of another version are left out.
+            exposures: by bet, what is held for a unit of stake: a wager on any other bet, or
+                with another hold, is one (at most FAULTS_PER_CHECK_MAX are named).
+        """
+
     def money(self) -> Iterator[Fault]:
         """Check ledger, balances, endings, decks and pictures by set queries."""
 

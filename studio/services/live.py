@@ -12,7 +12,7 @@ from studio.domain.errors import InvariantError, MalformedError
 from studio.domain.event_bodies import from_body, to_body
 from studio.domain.event_parts import SealedCard
 from studio.domain.events import Event
-from studio.domain.game import AnyGame, Json
+from studio.domain.game import AnyGame, Description, Json
 from studio.domain.log import event_hash
 from studio.domain.table import TableState, evolve
 from studio.domain.view import patch, table_view, told_body
@@ -203,6 +203,17 @@ class LiveTables:
         if live.state.epoch == epoch:
             return live
         return self._from_log(uow, self.setup(table), epoch)
+
+    def description(self, uow: UnitOfWork, state: TableState, *, epoch: int) -> Description:
+        """Return what the rounds of a shoe at a table are made of, its own now or one before."""
+        game = self.game(self.setup(state.table).game)
+        if epoch != state.epoch:
+            loaded = uow.events.read(state.table, epoch=epoch, after_seq=0)[0]
+            game = self.game(str(loaded.body["game"]))
+            before = TableState(table=state.table, epoch=epoch - 1, hash=loaded.prev_hash)
+            state = step(game, before, loaded)
+        assert state.config is not None
+        return game.describe(state.config)
 
     def _from_log(self, uow: UnitOfWork, setup: TableSetup, epoch: int) -> Live:
         events = uow.events.read(setup.code, epoch=epoch, after_seq=0)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from studio.domain.game import AnyGame, Json
+from studio.domain.events import RoundCorrected, RoundSettled
+from studio.domain.game import AnyGame, Description, Json
 from studio.services.club_ports import ClubCounts
 from studio.services.jobs import Job
 from studio.services.people_ports import Person
@@ -29,8 +30,15 @@ class PlayPolicy:
 class ClubTally(ClubCounts, Protocol):
     """The club as play money needs it: it counts what happened and gives medals for it."""
 
-    def settled(self, job: Job, round_id: str) -> Mapping[int, Mapping[str, Json]]:
+    def settled(
+        self, job: Job, round_id: str, description: Description
+    ) -> Mapping[int, Mapping[str, Json]]:
         """Count a settled round inside its transaction; return what to tell the players."""
+
+    def corrected(
+        self, job: Job, event: RoundCorrected, description: Description
+    ) -> Mapping[int, Mapping[str, Json]]:
+        """Count a corrected round anew inside its transaction; returns as `settled`."""
 
 
 class PlayMoney:
@@ -82,10 +90,19 @@ class PlayMoney:
         if person.role is Role.PLAYER:
             self.purse.greet(person.id)
 
-    def settled(self, job: Job, round_id: str) -> Mapping[int, Mapping[str, Json]]:
-        """Do what a settlement brings in play money: first the club counts, then purses fill up."""
-        counted = self._club.settled(job, round_id) if self._club else {}
-        filled = self.purse.settled(job.uow, round_id, at_ms=job.now_ms)
+    def settled(
+        self, job: Job, event: RoundSettled | RoundCorrected, description: Description
+    ) -> Mapping[int, Mapping[str, Json]]:
+        """Do what a settlement or a correction brings in play money; see `runner.OnSettled`.
+
+        First the club counts, then purses fill up.
+        """
+        counted: Mapping[int, Mapping[str, Json]] = {}
+        if self._club and isinstance(event, RoundCorrected):
+            counted = self._club.corrected(job, event, description)
+        elif self._club:
+            counted = self._club.settled(job, event.round_id, description)
+        filled = self.purse.settled(job.uow, event.round_id, at_ms=job.now_ms)
         return {
             player_id: _together(counted.get(player_id, {}), filled.get(player_id, {}))
             for player_id in {*counted, *filled}

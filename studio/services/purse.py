@@ -28,7 +28,7 @@ def smallest_bet_minor(setups: Mapping[str, TableSetup], games: Mapping[str, Any
 
 
 class Purse:
-    """Fills purses up: when a player comes in, and in the transaction that settles a round."""
+    """Fills purses up: when a player comes in, and in what settles or corrects a round."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Purse:
     def settled(
         self, uow: UnitOfWork, round_id: str, *, at_ms: int
     ) -> Mapping[int, Mapping[str, Json]]:
-        """Fill up the purses that a settled round emptied; return what to tell their players."""
+        """Fill up purses that a round emptied, settled or corrected; return what to tell."""
         filled = uow.ledger.fill_up_round(
             round_id, below_minor=self._smallest_minor, to_minor=self._purse_minor
         )

@@ -1,6 +1,9 @@
-"""Replay for the audit: the whole log through the engine, results worked out anew by the rules."""
+"""Replay for the audit: the whole log through the engine, by the rules of the game.
 
-from collections.abc import Callable, Mapping, Sequence
+Results are worked out anew, and every wager must be one that the shoe's rules let somebody place.
+"""
+
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from studio.domain.correcting import resettle, with_faces
@@ -12,7 +15,7 @@ from studio.domain.round import marks_and_hands
 from studio.domain.settlement import house_nets
 from studio.domain.table import TableState
 from studio.services.correcting import basis_of, correction
-from studio.services.inspection import Fault
+from studio.services.inspection import Fault, Inspection
 from studio.services.live import step
 from studio.services.ports import StoredEvent
 
@@ -24,16 +27,15 @@ class GameReplay:
         self,
         table: str,
         games: Mapping[str, AnyGame],
-        *,
-        epoch_events: Callable[[int], Sequence[StoredEvent]] | None = None,
+        inspection: Inspection | None = None,
     ) -> None:
         """Begin before the first event.
 
-        `epoch_events` reads a shoe's log again, for corrections of its rounds; without it they
-        are taken as they are.
+        `inspection` shows the wagers, and a shoe's log again for corrections of its rounds;
+        without it both are taken as they are.
         """
         self._table = table
-        self._epoch_events = epoch_events
+        self._inspection = inspection
         self._games = games
         # Before its first shoe a table has no game yet; who sits and what is linked needs none.
         self._game = next(iter(games.values()))
@@ -59,11 +61,33 @@ class GameReplay:
             if stored.kind == "RoundCorrected":
                 faults = self._corrected(stored, where)
             self._state = step(self._game, self._state, stored)
+            if stored.kind == "ShoeLoaded":
+                faults = self._wagers()
         except (StudioError, AssertionError, TypeError) as error:
             self._broken = True
             what = error.message if isinstance(error, StudioError) else "an invariant fails"
             return [Fault(code="replay_fails", where=where, what=f"The log can't go on: {what}")]
         return faults
+
+    def _wagers(self) -> list[Fault]:
+        """Hold the wagers of the shoe that begins against its bets."""
+        if self._inspection is None or self._state.config is None:
+            return []
+        description = self._game.describe(self._state.config)
+        impossible = self._inspection.impossible_wagers(
+            self._table,
+            self._state.epoch,
+            rule_version=description.rule_version,
+            exposures={bet.code: bet.exposure for bet in description.bets},
+        )
+        return [
+            Fault(
+                code="wager_impossible",
+                where=f"wager {wager_id}",
+                what="Its bet is none of the game's, or its hold is not what the bet takes.",
+            )
+            for wager_id in impossible
+        ]
 
     def _results(self, stored: StoredEvent, where: str) -> list[Fault]:
         event = from_body(stored.kind, stored.body, None)
@@ -80,9 +104,9 @@ class GameReplay:
 
     def _corrected(self, stored: StoredEvent, where: str) -> list[Fault]:
         event = correction(stored)
-        if event.void or self._epoch_events is None:
+        if event.void or self._inspection is None:
             return []
-        log = self._epoch_events(event.epoch)
+        log = self._inspection.epoch_events(self._table, event.epoch)
         game = self._games.get(str(log[0].body.get("game")), self._game) if log else self._game
         return corrected_faults(game, log, event, table=self._table, where=where)
 

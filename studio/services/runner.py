@@ -20,7 +20,7 @@ from studio.domain.events import (
     RoundVoided,
     ShoeLoaded,
 )
-from studio.domain.game import Json, SpotResult
+from studio.domain.game import Description, Json, SpotResult
 from studio.domain.round import Phase
 from studio.domain.settlement import house_nets
 from studio.domain.table import STUDIO, TableState
@@ -37,9 +37,11 @@ from studio.services.retry import again
 CORRECTED_A_TURN = 10
 """So many rounds are corrected before the clockwork looks at the other tables again."""
 
-OnSettled = Callable[[Job, str], Mapping[int, Mapping[str, Json]]]
-"""Called with the job and the round's id after the book is settled, before the commit; returns
-per player what goes into the message about the money."""
+OnSettled = Callable[
+    [Job, RoundSettled | RoundCorrected, Description], Mapping[int, Mapping[str, Json]]
+]
+"""Called after the book is settled or corrected, before the commit, with what the round was made
+of; returns per player what goes into the message about the money."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +103,7 @@ class TableRunner:
         corrections: Corrections | None = None,
         holder: str = "studio",
     ) -> None:
-        """Keep the ports; `on_settled` adds to the transaction that settles a round.
+        """Keep the ports; `on_settled` adds to what settles or corrects a round.
 
         `corrections`: by what rules rounds are corrected; else by the usual ones.
         `holder`: the name under which this process takes the tables' leases.
@@ -167,13 +169,13 @@ class TableRunner:
         """Return the messages to players whose money the events moved, or will move."""
         messages: dict[int, Mapping[str, Json]] = {}
         for event in events:
-            messages.update(correction_messages(self.tables, job, after.state, event))
+            more = self._more(job, event)
+            told = correction_messages(self.tables, job, after.state, event)
+            for player_id, message in told.items():
+                messages[player_id] = {**message, **more.get(player_id, {})}
             if not isinstance(event, RoundSettled | RoundVoided):
                 continue
             settled = isinstance(event, RoundSettled)
-            more: Mapping[int, Mapping[str, Json]] = {}
-            if settled and self._on_settled is not None:
-                more = self._on_settled(job, event.round_id)
             for player_id, balance in job.uow.ledger.balances_of_round(event.round_id).items():
                 messages[player_id] = {
                     "balance_minor": balance.balance_minor,
@@ -183,6 +185,14 @@ class TableRunner:
                     **more.get(player_id, {}),
                 }
         return messages
+
+    def _more(self, job: Job, event: Event) -> Mapping[int, Mapping[str, Json]]:
+        """Let others add to a settlement or correction; return what they tell the players."""
+        if self._on_settled is None or not isinstance(event, RoundSettled | RoundCorrected):
+            return {}
+        epoch = event.epoch if isinstance(event, RoundCorrected) else job.state.epoch
+        description = self.tables.description(job.uow, job.state, epoch=epoch)
+        return self._on_settled(job, event, description)
 
     @contextmanager
     def _frozen_when_broken(self, table: str) -> Iterator[None]:

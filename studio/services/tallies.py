@@ -2,7 +2,8 @@
 
 Pure: the store gives what a player had and what the round brought, and keeps what comes back.
 A round is one for the player, whatever the number of own wagers: won when they brought more than
-they cost, lost when less. A round that comes out even ends no row of wins.
+they cost, lost when less. A round that comes out even ends no row of wins. After a correction the
+tallies are what they had been if the round had come out like that in the first place.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -41,16 +42,65 @@ def after_round(before: Mapping[str, int], played: PlayedRound) -> dict[str, int
     >>> after_round({"rounds": 4, "wins_in_a_row": 2}, PlayedRound(player_id=1, net_minor=-5))
     {'rounds': 5, 'losses': 1, 'wins_in_a_row': 0}
     """
-    after: dict[str, int] = {Tally.ROUNDS: before.get(Tally.ROUNDS, 0) + 1}
+    after = {name: before.get(name, 0) + count for name, count in _counts(played).items()}
     if played.net_minor > 0:
-        after[Tally.WINS] = before.get(Tally.WINS, 0) + 1
         after[Tally.WINS_IN_A_ROW] = before.get(Tally.WINS_IN_A_ROW, 0) + 1
         after[Tally.WON_MINOR_MAX] = max(before.get(Tally.WON_MINOR_MAX, 0), played.net_minor)
     elif played.net_minor < 0:
-        after[Tally.LOSSES] = before.get(Tally.LOSSES, 0) + 1
         after[Tally.WINS_IN_A_ROW] = 0
-    for name, count in played.hits.items():
-        after[name] = before.get(name, 0) + count
+    return {str(name): value for name, value in after.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corrected:
+    """What a corrected round was to one player and is now; None where it is annulled."""
+
+    was: PlayedRound | None
+    now: PlayedRound | None
+
+    @property
+    def moves_the_row(self) -> bool:
+        """Whether the row of wins may be another one."""
+        return _outcome(self.was) != _outcome(self.now)
+
+    def takes_the_best_from(self, before: Mapping[str, int]) -> bool:
+        """Whether the round was the best one and is not any more, or not by as much."""
+        had_minor, has_minor = (one.net_minor if one else 0 for one in (self.was, self.now))
+        return 0 < had_minor == before.get(Tally.WON_MINOR_MAX, 0) and has_minor < had_minor
+
+
+def after_correction(
+    before: Mapping[str, int],
+    corrected: Corrected,
+    *,
+    row: int | None = None,
+    best_minor: int | None = None,
+) -> dict[str, int]:
+    """Return the tallies that the correction of a round changes, with their new values.
+
+    Args:
+        before: as they were.
+        corrected: the round.
+        row: the row of wins, counted anew; needed where `moves_the_row`.
+        best_minor: the best round, looked for anew; needed where `takes_the_best_from`.
+
+    >>> lost = PlayedRound(player_id=1, net_minor=-5, hits={"hit.toy.tie": 1})
+    >>> voided = Corrected(was=lost, now=None)
+    >>> after_correction({"rounds": 3, "losses": 1, "hit.toy.tie": 4}, voided, row=2)
+    {'hit.toy.tie': 3, 'losses': 0, 'rounds': 2, 'wins_in_a_row': 2}
+    """
+    had, has = (_counts(one) if one else {} for one in (corrected.was, corrected.now))
+    after = {
+        name: before.get(name, 0) + has.get(name, 0) - had.get(name, 0)
+        for name in sorted({*had, *has})
+    }
+    if row is not None:
+        after[Tally.WINS_IN_A_ROW] = row
+    now_minor = corrected.now.net_minor if corrected.now else 0
+    if best_minor is not None:
+        after[Tally.WON_MINOR_MAX] = best_minor
+    elif now_minor > before.get(Tally.WON_MINOR_MAX, 0):
+        after[Tally.WON_MINOR_MAX] = now_minor
     return {str(name): value for name, value in after.items()}
 
 
@@ -63,3 +113,16 @@ def reached(
         for medal in medals
         if after.get(medal.tally, 0) >= medal.at_least and medal.code not in held
     )
+
+
+def _outcome(played: PlayedRound | None) -> Tally | None:
+    """Return what the round counts for beside being one; None: for nothing."""
+    if played is None or played.net_minor == 0:
+        return None
+    return Tally.WINS if played.net_minor > 0 else Tally.LOSSES
+
+
+def _counts(played: PlayedRound) -> dict[str, int]:
+    """Return what the round adds to the tallies that only add up."""
+    outcome = _outcome(played)
+    return {Tally.ROUNDS: 1, **({outcome: 1} if outcome else {}), **played.hits}

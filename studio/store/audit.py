@@ -14,6 +14,7 @@ from studio.store import (
     audit_labels,
     audit_money,
     audit_pictures,
+    audit_wagers,
     book,
 )
 from studio.store.events import SqlEventLog, events_of, stored_event
@@ -115,6 +116,18 @@ class SqlInspection(Inspection):
         ids = self._connection.scalars(wrong.where(differs).limit(FAULTS_PER_CHECK_MAX))
         return Endings(
             count=sums[0], turnover_minor=sums[1], payouts_minor=sums[2], wrong=list(ids)
+        )
+
+    def impossible_wagers(
+        self, table: str, epoch: int, *, rule_version: str, exposures: Mapping[str, Fraction]
+    ) -> Sequence[str]:
+        """See the port."""
+        return audit_wagers.impossible(
+            self._connection,
+            table,
+            epoch=epoch,
+            rule_version=rule_version,
+            exposures=exposures,
         )
 
     def money(self) -> Iterator[Fault]:

@@ -1,15 +1,19 @@
-"""Checks of the shop: every purchase was paid for by its own transfer, every one of those bought.
+"""Checks of the club: tallies against the endings, every purchase against its own transfer.
 
 Set queries as those of `studio.store.audit_money`: each fetches only what is wrong.
 """
 
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, and_, func, or_, select
+from sqlalchemy import Connection, and_, case, func, or_, select, true, union
 
+from studio.services.club_data import Tally
 from studio.services.inspection import FAULTS_PER_CHECK_MAX, Fault
-from studio.store.club_tables import purchase
+from studio.store.audit_money import Query
+from studio.store.club_counts import counted
+from studio.store.club_tables import purchase, tally
 from studio.store.ledger import VERSION_PLACED
+from studio.store.sums import total
 from studio.store.tables import (
     LEG_WALLET,
     AccountKind,
@@ -18,6 +22,45 @@ from studio.store.tables import (
     entry,
     transfer,
 )
+
+HITS = "hits"
+"""All tallies of wagers won, together: which bet counts for which is the game's to say."""
+
+# A row of wins is left out: of two tables that settle at one moment either may come first.
+_PROVED = (Tally.ROUNDS, Tally.WINS, Tally.LOSSES, Tally.WON_MINOR_MAX)
+
+
+def _tallies() -> Query:
+    """Return the query for players whose tallies are not what their rounds come to."""
+    of_hits = tally.c.name.startswith("hit.", autoescape=True)
+    conditions = {**{name.value: tally.c.name == name.value for name in _PROVED}, HITS: of_hits}
+    stored = (
+        select(
+            tally.c.player_id,
+            *(
+                total(case((condition, tally.c.value), else_=0)).label(name)
+                for name, condition in conditions.items()
+            ),
+        )
+        .group_by(tally.c.player_id)
+        .subquery()
+    )
+    due = counted(true()).subquery()
+    players = union(select(stored.c.player_id), select(due.c.player_id)).subquery()
+    differs = {
+        name: func.coalesce(stored.c[name], 0) != func.coalesce(due.c[name], 0)
+        for name in conditions
+    }
+    return (
+        select(players.c.player_id, case(*((differ, name) for name, differ in differs.items())))
+        .select_from(players)
+        .outerjoin(stored, stored.c.player_id == players.c.player_id)
+        .outerjoin(due, due.c.player_id == players.c.player_id)
+        .where(or_(*differs.values()))
+        .order_by(players.c.player_id)
+        .limit(FAULTS_PER_CHECK_MAX)
+    )
+
 
 _IS_SHOP = transfer.c.kind == TransferKind.SHOP.value
 
@@ -65,7 +108,13 @@ _MISSING = (
 
 
 def faults(connection: Connection) -> Iterator[Fault]:
-    """Run both checks; name at most FAULTS_PER_CHECK_MAX places each."""
+    """Run every check; name at most FAULTS_PER_CHECK_MAX places each."""
+    for player_id, name in connection.execute(_tallies()):
+        yield Fault(
+            code="tally_differs",
+            where=f"player {player_id}",
+            what=f"The tally {name} is not what the counted rounds come to.",
+        )
     for player_id, item, paid_minor in connection.execute(_DIFFERS):
         yield Fault(
             code="purchase_differs",

@@ -1,8 +1,8 @@
-"""The words beside the figures of the ledger: currencies, kinds, and what a line is."""
+"""What stands beside the figures of the ledger: currencies, kinds, times, what a line is."""
 
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, or_, select
 
 from studio.services.inspection import FAULTS_PER_CHECK_MAX, Fault
 from studio.store.audit_money import Check
@@ -14,6 +14,7 @@ from studio.store.tables import (
     account,
     entry,
     transfer,
+    wager,
 )
 
 _CURRENCY = select(account.c.currency).where(account.c.kind == AccountKind.HOUSE_BANK.value)
@@ -45,6 +46,20 @@ CHECKS = (
         query=select(transfer.c.id, transfer.c.at_ms)
         .where(transfer.c.kind.not_in(kind.value for kind in TransferKind))
         .order_by(transfer.c.id),
+    ),
+    Check(
+        code="accepted_differs",
+        where="wager {}",
+        what="The transfer that reserved its hold is none, or was not made at {}.",
+        query=select(wager.c.id, wager.c.accepted_ms)
+        .join(transfer, transfer.c.id == wager.c.number)
+        .where(
+            or_(
+                transfer.c.kind != TransferKind.HOLD.value,
+                transfer.c.at_ms != wager.c.accepted_ms,
+            )
+        )
+        .order_by(wager.c.number),
     ),
 )
 

@@ -19,6 +19,7 @@ from studio.services.club_data import Tally
 from studio.services.club_ports import Awarded, BetOfRound, Club, Purchase
 from studio.services.ports import EndingKind
 from studio.services.retry import TryAgainError
+from studio.store.club_counts import SPANS, counted
 from studio.store.club_tables import medal, player_options, purchase, tallied_round, tally
 from studio.store.rows import insert_new
 from studio.store.sums import total
@@ -39,7 +40,12 @@ class SqlClub(Club):
         """See the port."""
         return insert_new(self._connection, tallied_round, {"round_id": round_id}) is not None
 
-    def bets_of_round(self, round_id: str) -> Sequence[BetOfRound]:
+    def is_taken(self, round_id: str) -> bool:
+        """See the port."""
+        taken = select(tallied_round).where(tallied_round.c.round_id == round_id)
+        return self._connection.execute(taken).first() is not None
+
+    def bets_of_round(self, round_id: str, *, version: int | None = None) -> Sequence[BetOfRound]:
         """See the port."""
         ends = select(func.min(wager.c.number), func.max(wager.c.number))
         first, last = self._connection.execute(ends.where(wager.c.round_id == round_id)).one()
@@ -47,7 +53,7 @@ class SqlClub(Club):
             wager_ending.c.wager_number == wager.c.number,
             # The bounds spare PostgreSQL the endings of all the past: it would hash them whole.
             wager_ending.c.wager_number.between(first or 0, last or 0),
-            wager_ending.c.version == round_.c.settlement_version,
+            wager_ending.c.version == (version or round_.c.settlement_version),
             wager_ending.c.kind == EndingKind.SETTLED.value,
         )
         net_minor = wager_ending.c.payout_minor - wager.c.hold_minor
@@ -66,6 +72,30 @@ class SqlClub(Club):
             .order_by(wager.c.player_id, wager.c.bet)
         )
         return [BetOfRound(**row._mapping) for row in rows]
+
+    def rows_of_wins(self, player_ids: Iterable[int]) -> Mapping[int, int]:
+        """See the port."""
+        rows = dict.fromkeys(player_ids, 0)
+        left = set(rows)
+        newest = self._connection.execute(select(func.max(transfer.c.id))).scalar_one()
+        for span in (*SPANS, newest):
+            if not left:
+                break
+            query = counted(wager.c.player_id.in_(sorted(left)), since=newest - span)
+            for row in self._connection.execute(query):
+                rows[row.player_id] = row.wins_in_a_row
+                if row.lost_last:
+                    left.discard(row.player_id)
+        return rows
+
+    def best_rounds(self, player_ids: Iterable[int]) -> Mapping[int, int]:
+        """See the port."""
+        bests_minor = dict.fromkeys(player_ids, 0)
+        if bests_minor:
+            query = counted(wager.c.player_id.in_(list(bests_minor)))
+            for row in self._connection.execute(query):
+                bests_minor[row.player_id] = row.won_minor_max
+        return bests_minor
 
     def tallies_of_round(self, round_id: str) -> Mapping[int, Mapping[str, int]]:
         """See the port."""

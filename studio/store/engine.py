@@ -25,7 +25,18 @@ POOL_TIMEOUT_S = 10
 SQLITE_BUSY_MS = 5_000
 """How long to wait for another process (`audit`, a second server) that holds the file."""
 
-CONNECT_TIMEOUT_S = 5
+POSTGRESQL_LINK = {
+    "connect_timeout": 5,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""How soon a server is given up whose host is gone: by default after a quarter of an hour, or two
+hours for an answer that is waited for, and every table waits. Seconds, but for `tcp_user_timeout`
+(what was sent and not acknowledged), milliseconds. A host that lives answers the probes, however
+long a statement takes. What the address itself says comes before this."""
 
 LOST_RACE_STATES = frozenset({"40P01", "40001", "55P03"})
 """PostgreSQL: deadlock, failed serialisation, lock not available."""
@@ -182,7 +193,9 @@ def _postgresql(url: URL) -> Engine:
     try:
         return create_engine(
             url,
-            connect_args={"connect_timeout": CONNECT_TIMEOUT_S},
+            connect_args={
+                name: value for name, value in POSTGRESQL_LINK.items() if name not in url.query
+            },
             pool_size=POOL_SIZE,
             max_overflow=POOL_OVERFLOW,
             pool_timeout=POOL_TIMEOUT_S,

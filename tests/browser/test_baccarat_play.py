@@ -85,10 +85,7 @@ def test_a_round_is_bet_dealt_called_and_paid_to_the_last_yen(
     see_the_money(play, house, player, round_id)
     see_the_roads(play)
     replay = by_code(GAMES)
-    assert (
-        audit(house.units, replay=lambda code, log: GameReplay(code, replay, epoch_events=log))
-        == []
-    )
+    assert audit(house.units, replay=lambda code, seen: GameReplay(code, replay, seen)) == []
 
     play.open("/history")
     mine = play(f"history-{round_id}")

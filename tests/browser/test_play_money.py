@@ -164,10 +164,7 @@ def test_friends_open_a_room_bet_together_and_one_leaves_in_the_middle(
     expect(third("spot-tie")).to_have_attribute("data-result", "lose")
     expect(guest("toasts")).to_contain_text("Medals: First round, First win, Tie")
     replay = by_code(GAMES)
-    assert (
-        audit(club_house.units, replay=lambda code, log: GameReplay(code, replay, epoch_events=log))
-        == []
-    )
+    assert audit(club_house.units, replay=lambda code, seen: GameReplay(code, replay, seen)) == []
 
 
 def open_room(windows: Windows, name: str) -> tuple[Window, str]:

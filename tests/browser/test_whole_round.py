@@ -87,10 +87,7 @@ def test_a_round_is_bet_dealt_opened_and_paid_to_the_last_yen(
     expect(mine).to_contain_text(yen(PAYOUTS_MINOR["p1"]))
     expect(mine.locator(".card-chip")).to_have_count(12)
     replay = by_code(GAMES)
-    assert (
-        audit(house.units, replay=lambda code, log: GameReplay(code, replay, epoch_events=log))
-        == []
-    )
+    assert audit(house.units, replay=lambda code, seen: GameReplay(code, replay, seen)) == []
 
 
 def open_the_shoe(station: Window, table: Table) -> None:

@@ -8,8 +8,8 @@ from sqlalchemy import func, select, text, update
 
 from studio.domain.errors import InvariantError
 from studio.store.engine import write_transaction
-from studio.store.tables import LEG_CASH, account, entry, event, transfer
-from tests.support.floor import Floor
+from studio.store.tables import LEG_CASH, account, entry, event, round_, transfer, wager
+from tests.support.floor import PLAYER, Floor
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
@@ -42,6 +42,37 @@ def test_a_word_beside_a_figure_that_changed_is_named(floor, change, code):
     with write_transaction(floor.engine) as connection:
         connection.execute(change)
     assert code in codes(floor)
+
+
+@pytest.mark.parametrize("taken_back", [False, True])
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ({"bet": "p1_paar"}, "wager_impossible"),
+        ({"bet": "p1_pair"}, "wager_impossible"),
+        ({"stake_minor": wager.c.stake_minor + 1}, "wager_impossible"),
+        ({"accepted_ms": wager.c.accepted_ms + 1}, "accepted_differs"),
+    ],
+)
+def test_a_wager_that_no_closing_counts_yet_is_held_against_the_rules(
+    floor, values, code, taken_back
+):
+    id = floor.bet("p1").wager.id
+    if taken_back:
+        floor.wagers.undo(PLAYER, wager_id=id)
+    assert floor.restarted().faults() == []
+    with write_transaction(floor.engine) as connection:
+        connection.execute(update(wager).where(wager.c.id == id).values(values))
+    assert [fault.where for fault in floor.restarted().faults() if fault.code == code] == [
+        f"wager {id}"
+    ]
+
+
+def test_a_wager_of_an_older_version_of_the_rules_is_left_to_them(floor):
+    with write_transaction(floor.engine) as connection:
+        connection.execute(update(wager).values(bet="p6"))
+        connection.execute(update(round_).values(rule_version="pok_deng.rules.0"))
+    assert "wager_impossible" not in codes(floor)
 
 
 def test_an_event_that_is_no_json_any_more_is_named_and_the_table_shown_locked(floor):
@@ -95,6 +126,21 @@ def test_an_index_that_disagrees_with_its_table_is_named(by_hand):
     connection.commit()
     connection.close()
     assert "file_damaged" in codes(floor)
+
+
+def test_a_number_that_is_none_any_more_is_named(by_hand):
+    floor, connection = by_hand
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute(
+        "UPDATE sqlite_master SET sql = replace(sql, 'seq BIGINT NOT NULL', 'seq BIGINT') "
+        "WHERE name = 'event'"
+    )
+    connection.commit()
+    connection.execute("PRAGMA writable_schema = RESET")
+    connection.execute("UPDATE event SET seq = NULL WHERE seq = 3")
+    connection.commit()
+    connection.close()
+    assert "value_unreadable" in codes(floor)
 
 
 def test_a_reference_to_nothing_is_named(by_hand):

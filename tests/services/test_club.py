@@ -58,7 +58,8 @@ def count(floor: Floor, club: ClubService) -> Mapping[int, Mapping[str, Json]]:
     """Count the latest round, as the settling transaction does."""
     with floor.units.write() as uow:
         job = Job(uow=uow, live=floor.live(), now_ms=uow.now_ms())
-        told = club.settled(job, floor.round_id)
+        description = job.live.game.describe(job.state.config)
+        told = club.settled(job, floor.round_id, description)
         uow.commit()
     return told
 

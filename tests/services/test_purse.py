@@ -31,9 +31,12 @@ class FakeClub:
         self.rounds: list[str] = []
         self.given: Mapping[int, Mapping[str, Json]] = {}
 
-    def settled(self, job, round_id) -> Mapping[int, Mapping[str, Json]]:
+    def settled(self, job, round_id, description) -> Mapping[int, Mapping[str, Json]]:
         self.rounds.append(round_id)
         return self.given
+
+    def corrected(self, job, event, description) -> Mapping[int, Mapping[str, Json]]:
+        return {}
 
     def counted(self, unit, player_ids, tally, *, at_ms, round_id=None):
         self.counts.append((tuple(player_ids), tally.value, round_id))

@@ -297,6 +297,10 @@ def change_deadline(connection: Connection) -> None:
     )
 
 
+def change_game(connection: Connection) -> None:
+    connection.execute(update(round_).where(round_.c.id == "T1-1-1").values(game="pok_dong"))
+
+
 def invent_round(connection: Connection) -> None:
     row = connection.execute(select(round_).where(round_.c.id == "T1-1-1")).one()._asdict()
     connection.execute(insert(round_), {**row, "id": "T1-1-99", "number": 99})
@@ -344,6 +348,7 @@ def invent_cash(connection: Connection) -> None:
         (change_quota, {"stake_quota_differs"}),
         (change_phase, {"round_differs"}),
         (change_deadline, {"round_differs"}),
+        (change_game, {"round_differs"}),
         (invent_round, {"rounds_differ"}),
         (invent_cash, {"ledger_sum", "transfer_unbalanced"}),
     ],

@@ -14,6 +14,7 @@ from studio.services.club_ports import Awarded, BetOfRound, Purchase
 from studio.services.play_ports import PlayKind
 from studio.services.retry import TryAgainError, again
 from studio.services.tallies import PlayedRound, after_round
+from studio.store import club as club_store
 from studio.store.units import SqlUnits
 from tests.store.house import OPENED_MS, House
 
@@ -124,6 +125,48 @@ def test_a_round_that_was_not_committed_is_not_taken(house):
         assert unit.club.take_round(round_id)
     with house.units.write() as unit:
         assert unit.club.take_round(round_id)
+
+
+def counted_rounds(house: House, player_id: int, *nets: int) -> list[str]:
+    """Play and count a round a net, 100 staked; return their ids."""
+    ids = []
+    for net in nets:
+        ids.append(house.round())
+        house.place(house.request(ids[-1], player_id, stake_minor=100))
+        house.close(ids[-1])
+        house.settle(ids[-1], {"p1": net})
+        with house.units.write() as unit:
+            unit.club.take_round(ids[-1])
+            unit.commit()
+    return ids
+
+
+@pytest.mark.parametrize("spans", [(), (1,), (4, 9), (10_000,)])
+def test_a_row_of_wins_goes_back_to_the_last_loss_however_far_that_is(house, monkeypatch, spans):
+    monkeypatch.setattr(club_store, "SPANS", spans)
+    loser, winner, stranger = (house.player(10_000) for _ in range(3))
+    counted_rounds(house, loser, 2, -1, 1, 0)
+    counted_rounds(house, winner, 0, 2, 1)
+    counted_rounds(house, loser, 1)
+    with house.units.read() as unit:
+        assert unit.club.rows_of_wins([loser, winner, stranger]) == {
+            loser: 2,
+            winner: 2,
+            stranger: 0,
+        }
+        assert unit.club.rows_of_wins([]) == {}
+
+
+def test_the_best_round_is_the_best_of_those_that_count(house):
+    loser, winner = house.player(10_000), house.player(10_000)
+    counted_rounds(house, loser, -1)
+    counted_rounds(house, winner, 1, 2, 0)
+    uncounted = house.round()
+    house.place(house.request(uncounted, winner, stake_minor=100))
+    house.close(uncounted)
+    house.settle(uncounted, {"p1": 5})
+    with house.units.read() as unit:
+        assert unit.club.best_rounds([loser, winner]) == {loser: 0, winner: 200}
 
 
 def test_tallies_and_medals_of_a_round_are_those_of_its_players(house):

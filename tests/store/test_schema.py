@@ -1,5 +1,7 @@
 """Migrations give exactly the tables in code; addresses of databases are read strictly."""
 
+import os
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -175,6 +177,34 @@ def test_the_short_postgresql_address_uses_the_installed_driver(postgresql_url):
     engine = make_engine(short)
     assert engine.dialect.driver == "psycopg"
     engine.dispose()
+
+
+def test_a_postgresql_server_whose_host_is_gone_is_given_up_within_seconds(postgresql_url):
+    engine = make_engine(postgresql_url)
+    with engine.connect() as connection:
+        link = connection.connection.driver_connection
+        stated = link.info.get_parameters()
+        with socket.socket(fileno=os.dup(link.fileno())) as wire:
+            kept = wire.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            options = (
+                socket.TCP_KEEPIDLE,
+                socket.TCP_KEEPINTVL,
+                socket.TCP_KEEPCNT,
+                socket.TCP_USER_TIMEOUT,
+            )
+            in_force = [wire.getsockopt(socket.IPPROTO_TCP, option) for option in options]
+    engine.dispose()
+    assert stated["connect_timeout"] == "5"
+    assert kept
+    assert in_force == [10, 3, 3, 10_000]
+
+
+def test_what_a_postgresql_address_says_of_its_link_comes_first(postgresql_url):
+    engine = make_engine(f"{postgresql_url}?keepalives_idle=77")
+    with engine.connect() as connection:
+        stated = connection.connection.driver_connection.info.get_parameters()
+    engine.dispose()
+    assert (stated["keepalives_idle"], stated["tcp_user_timeout"]) == ("77", "10000")
 
 
 def test_sqlite_is_durable_and_holds_its_foreign_keys(sqlite_engine):

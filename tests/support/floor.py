@@ -230,7 +230,7 @@ class Floor:
         """Return what an audit of everything stored finds, the replay by the rules included."""
         return audit(
             self.units,
-            replay=lambda table, log: GameReplay(table, by_code(GAMES), epoch_events=log),
+            replay=lambda table, seen: GameReplay(table, by_code(GAMES), seen),
         )
 
     @property
