@@ -436,7 +436,6 @@ def snapshot(live: Live, *, now_ms: int) -> dict[str, Json]:
             "scan_tries_max": setup.scan_tries_max,
             "cut_depth_min": setup.cut_depth_min,
             "cut_depth_max": setup.cut_depth_max,
-            "grace_ms": setup.links.grace_ms,
         },
         "deck_sets": list(setup.deck_sets),
         "scan_at": setup.config.scan_at.value,
