@@ -1,7 +1,7 @@
 // What a supervisor may do about a trouble: choices in plain words, with what each does to money.
 
-import { look } from "./api.js";
-import { h, renderOnce, setShown } from "./dom.js";
+import { get, look } from "./api.js";
+import { h, icon, renderOnce, setShown } from "./dom.js";
 import { language, t, tn } from "./i18n.js";
 import { formatMoney } from "./money.js";
 
@@ -12,6 +12,38 @@ function moneyWords(choice, currency) {
   return tn("choice.money", choice.wagers, { players: choice.players, amount: formatMoney(choice.refund_minor, currency, language) });
 }
 
+/** What a choice does to money, and that another supervisor has to approve it. */
+function followsWords(choice, currency) {
+  const money = moneyWords(choice, currency);
+  return choice.needs_approval ? `${money} ${t("choice.needs_approval")}` : money;
+}
+
+const follows = (choice, currency) =>
+  h("p", { class: choice.needs_approval ? "notice warn" : "notice", "data-testid": "choice-money" }, choice.needs_approval ? icon("triangle-alert") : null, h("span", { text: followsWords(choice, currency) }));
+
+/** What pressing the button does: a void that takes two is only proposed. */
+function deedWords(choice, currency) {
+  if (choice.code !== "void") return t(`choice.${choice.code}`);
+  return choice.needs_approval ? t("choice.void_proposed") : tn("action.void_confirm", choice.wagers, { amount: formatMoney(choice.refund_minor, currency, language) });
+}
+
+const shutWords = (choice) => t("choice.shut", { choice: t(`choice.${choice.code}`), why: t(`choice.not.${choice.why_not}`) });
+
+/** The dialog of the running round's void, whatever has happened; throws words when it is not open. */
+export async function voidDialog({ table, round, currency, reason }) {
+  const { situations } = await get(`/api/tables/${table}/choices`);
+  const choice = situations.flatMap((one) => one.choices).find((one) => one.code === "void");
+  if (choice.why_not) throw new Error(shutWords(choice));
+  return {
+    testid: "void_round-dialog",
+    title: t("action.void_round_title"),
+    body: [follows(choice, currency), h("p", { class: "small muted", text: t("action.void_what", { round }) })],
+    fields: [reason],
+    confirm: deedWords(choice, currency),
+    danger: true,
+  };
+}
+
 /** The dialog of a choice: what it does, its money, and the reason, which begins as the situation. */
 export function choiceDialog({ situation, choice }, { currency, reason }) {
   const shoeOut = choice.command === "close_shoe";
@@ -19,9 +51,9 @@ export function choiceDialog({ situation, choice }, { currency, reason }) {
   return {
     testid: "choice-dialog",
     title: t(`choice.${choice.code}`),
-    body: [h("p", { text: t(`choice.${choice.code}_what`) }), h("p", { class: "notice", "data-testid": "choice-money", text: moneyWords(choice, currency) })],
+    body: [h("p", { text: t(`choice.${choice.code}_what`) }), follows(choice, currency)],
     fields: [...(shoeOut ? [cards] : []), { ...reason, value: t(`situation.${situation}`) }],
-    confirm: t(`choice.${choice.code}`),
+    confirm: deedWords(choice, currency),
     danger: ["void", "shoe_out"].includes(choice.code),
   };
 }
@@ -37,10 +69,8 @@ export function makeChoices({ supervisor, currency, run }) {
 
   function row(situation, choice) {
     const name = t(`choice.${choice.code}`);
-    if (choice.why_not) {
-      return h("li", { class: "small muted", "data-testid": `shut-${choice.code}`, text: t("choice.shut", { choice: name, why: t(`choice.not.${choice.why_not}`) }) });
-    }
-    const words = h("span", { class: "small", text: `${t(`choice.${choice.code}_what`)} ${moneyWords(choice, currency())}` });
+    if (choice.why_not) return h("li", { class: "small muted", "data-testid": `shut-${choice.code}`, text: shutWords(choice) });
+    const words = h("span", { class: "small", text: `${t(`choice.${choice.code}_what`)} ${followsWords(choice, currency())}` });
     const button = h("button", { type: "button", class: `button ${choice.code === "void" ? "danger" : ""}`, disabled: !supervisor, "data-testid": `choice-${choice.code}`, text: name, onclick: () => run({ situation, choice, round_id: answer.round_id }) });
     return h("li", {}, button, words);
   }

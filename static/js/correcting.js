@@ -11,6 +11,7 @@ import { handWords, reasonOf } from "./felt.js";
 import { t } from "./i18n.js";
 import { formatNumber } from "./money.js";
 import { makePlaces, standingPlaces } from "./places.js";
+import { reasonField } from "./reasons.js";
 import { dataTable } from "./roundview.js";
 
 const WAIT_MS = 250;
@@ -105,7 +106,7 @@ function consequences(answer, { round, currency }, changes) {
 async function correct(context, { command, title, what, places }) {
   const { id, table, version, say } = context;
   const shown = h("div", { class: "stack", "data-testid": "consequences" });
-  const fields = [{ name: "reason", label: t("common.reason"), type: "textarea", hint: t("action.reason_hint") }];
+  const fields = [reasonField(command)];
   const body = [places ? places.element : h("p", { text: what }), h("section", { class: "consequences", "aria-label": t("correct.follows") }, shown)];
   const asked = confirmDialog({ testid: "correct-dialog", title, body, fields, confirm: t("correct.propose"), danger: !places });
   const dialog = $("dialog[open]");

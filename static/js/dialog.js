@@ -43,7 +43,8 @@ export function confirmDialog({ title, body = [], fields = [], foot = [], confir
 
 function makeField({ name, label, type = "text", value = "", hint = "", options = null, required = true, ...rest }) {
   const id = `field-${name}`;
-  const common = { id, name, required, "data-testid": id, ...rest };
+  const described = hint ? { "aria-describedby": `${id}-hint` } : {};
+  const common = { id, name, required, "data-testid": id, ...described, ...rest };
   let input;
   if (options) {
     input = h("select", common, ...options.map(([code, text]) => h("option", { value: code, text, selected: code === value })));
@@ -52,6 +53,6 @@ function makeField({ name, label, type = "text", value = "", hint = "", options 
   } else {
     input = h("input", { type, value, autocomplete: "off", ...(type === "number" ? { inputmode: "numeric", step: 1 } : {}), ...common });
   }
-  const element = h("div", { class: "field" }, h("label", { for: id, text: label }), input, hint ? h("span", { class: "hint", text: hint }) : null);
+  const element = h("div", { class: "field" }, h("label", { for: id, text: label }), input, hint ? h("span", { class: "hint", id: `${id}-hint`, text: hint }) : null);
   return { name, element, read: () => (type === "number" ? Number(input.value) : input.value.trim()) };
 }

@@ -1,10 +1,10 @@
 // One table opened in the pit: links, hands, wagers, chart, and what a supervisor may do.
 
-import { get, look, newId, postUntilAnswered } from "./api.js";
+import { look, newId, postUntilAnswered } from "./api.js";
 import { positionShort } from "./bet_words.js";
 import { cardChip } from "./cards.js";
 import { drawGgr } from "./chart.js";
-import { choiceDialog, makeChoices } from "./choices.js";
+import { choiceDialog, makeChoices, voidDialog } from "./choices.js";
 import { formatAge } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { $, h, icon, setText } from "./dom.js";
@@ -17,31 +17,29 @@ import { announce, notify } from "./page.js";
 import { allowed, tileState } from "./pit_view.js";
 import { makePictures } from "./pictures.js";
 import { onLookChange } from "./plots.js";
+import { reasonField } from "./reasons.js";
 import { drawRoad } from "./road.js";
 import { makeRounds } from "./rounds_list.js";
-import { pairs, voidPreview, wagersTable } from "./roundview.js";
+import { pairs, wagersTable } from "./roundview.js";
 import { scanRows } from "./scan_view.js";
 
 const ACTIONS = ["confirm_key", "void_round", "release_held", "stop", "resume", "free_seat", "lock", "unlock", "close_shoe"];
 const PREVIEW_ROWS = 200;
 
 const testId = (name) => (name === "void_round" ? "void" : name.replaceAll("_", "-"));
-const reasonField = () => ({ name: "reason", label: t("common.reason"), type: "textarea", hint: t("action.reason_hint") });
 
 /** Ask for what an action needs; resolves to the command's values, or null. */
 async function question(name, { table, view, currency, picture, chosen }) {
-  if (name === "confirm_key") return answerKey({ table, picture, reason: reasonField() });
+  if (name === "confirm_key") return answerKey({ table, picture, reason: reasonField(name) });
   if (chosen) {
-    const answer = await confirmDialog(choiceDialog(chosen, { currency, reason: reasonField() }));
+    const answer = await confirmDialog(choiceDialog(chosen, { currency, reason: reasonField(name) }));
     return answer && { ...answer, ...(name === "void_round" ? { round_id: chosen.round_id } : {}) };
   }
-  const common = { testid: `${name}-dialog`, title: t(`action.${name}_title`), confirm: t(`action.${name}`), fields: [reasonField()] };
+  const common = { testid: `${name}-dialog`, title: t(`action.${name}_title`), confirm: t(`action.${name}`), fields: [reasonField(name)] };
   if (name === "void_round") {
-    const { wagers } = await get(`/api/rounds/${view.round.id}/wagers`);
-    const preview = voidPreview(wagers, currency);
-    const body = [h("p", { class: "notice warn", "data-testid": "void-preview" }, icon("triangle-alert"), h("span", { text: tn("action.void_preview", preview.count, preview) })), h("p", { class: "small muted", text: t("action.void_what", { round: view.round.id }) })];
-    const answer = await confirmDialog({ ...common, body, danger: true, confirm: tn("action.void_confirm", preview.count, preview) });
-    return answer && { ...answer, round_id: view.round.id };
+    const round_id = view.round.id;
+    const answer = await confirmDialog(await voidDialog({ table, round: round_id, currency, reason: reasonField(name) }));
+    return answer && { ...answer, round_id };
   }
   if (name === "release_held") {
     const what = view.fault ? t(`fault.${view.fault.code}`) : "";
@@ -49,21 +47,15 @@ async function question(name, { table, view, currency, picture, chosen }) {
     return answer && { ...answer, action: "continue" };
   }
   if (name === "close_shoe") {
-    const fields = [{ name: "cards_left", label: t("action.cards_left"), type: "number", min: 0, max: 9999, hint: t("action.cards_left_hint") }, reasonField()];
+    const fields = [{ name: "cards_left", label: t("action.cards_left"), type: "number", min: 0, max: 9999, hint: t("action.cards_left_hint") }, reasonField(name)];
     return confirmDialog({ ...common, fields, danger: true });
   }
   return confirmDialog(common);
 }
 
-/** True when a void was only proposed: so much is held that a second supervisor approves it. */
-async function voidWaits(table) {
-  const { view } = await look(`/api/tables/${table}`);
-  return view.stopped && view.phase !== "void";
-}
-
 /** Make the buttons of a table's actions. `run` is called with (command, values). */
-export function actionButtons({ view, fresh, run, busy }) {
-  const may = allowed(view);
+export function actionButtons({ view, proposal, fresh, run, busy }) {
+  const may = allowed(view, proposal);
   return ACTIONS.filter((name) => may[name]).map((name) =>
     h("button", {
       type: "button",
@@ -85,9 +77,9 @@ export async function perform(name, { table, view, currency, picture, chosen = n
     if (chosen && command === name) Object.assign(values, { situation: chosen.situation, choice: chosen.choice.code });
     say("info", t("action.sending"));
     const onUnknown = () => say("warn", t("action.waiting"));
-    await postUntilAnswered(`/api/tables/${table}/commands`, { id: newId(), command, ...values }, { onUnknown });
+    const { waits } = await postUntilAnswered(`/api/tables/${table}/commands`, { id: newId(), command, ...values }, { onUnknown });
     if (command === "confirm_key" && (await entriesDiffer(table))) say("warn", t("key.differs"));
-    else if (command === "void_round" && (await voidWaits(table))) say("warn", t("action.void_waits"));
+    else if (waits) say("warn", t("action.void_waits"));
     else say("ok", chosen ? t("choice.done", { choice: t(`choice.${chosen.choice.code}`) }) : t(`action.${command}_done`));
     return true;
   } catch (error) {
@@ -196,12 +188,12 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
     }
   }
 
-  function drawActions(view) {
-    const key = JSON.stringify([allowed(view), fresh(), busy, supervisor]);
+  function drawActions(view, { proposal }) {
+    const key = JSON.stringify([allowed(view, proposal), fresh(), busy, supervisor]);
     if (actions.dataset.key === key) return;
     actions.dataset.key = key;
     if (!supervisor) actions.replaceChildren(h("p", { class: "muted small", text: t("pit.read_only") }));
-    else actions.replaceChildren(...actionButtons({ view, fresh: fresh(), run, busy }));
+    else actions.replaceChildren(...actionButtons({ view, proposal, fresh: fresh(), run, busy }));
   }
 
   function drawFacts(item, view) {
@@ -229,7 +221,7 @@ export function makeDrawer({ root, supervisor, fresh, onDone, currency }) {
       }
       shown = { item, view };
       setText(title, `${item.table} ${view.name ?? ""}`);
-      drawActions(view);
+      drawActions(view, item);
       drawFacts(item, view);
       links.replaceChildren(...["scanner", "station", "video"].map((name) => linkRow(item, name)));
       drawScan(scan, item.links?.scanner);

@@ -1,5 +1,6 @@
 // What a player is told of a line that is cut, the table's or the own one. Pure: no page, no network.
 
+import { secondsLeft } from "./clock.js";
 import { roundNet } from "./session.js";
 
 const RUNNING = ["betting", "no_more_bets", "reveal"];
@@ -15,7 +16,7 @@ const sum = (bets, states, key) => bets.filter((wager) => states.includes(wager.
 export const cancelledByLink = (round) => round?.void?.reason === CANCELLED;
 
 /** Of the table's links and what follows for the round and its bets; "" when there is nothing to say. */
-export function tableWords({ t }, view, { bets, graceMs, full }) {
+export function tableWords({ t }, view, { bets, full }) {
   const { round, links } = view;
   const held = sum(bets, ["accepted", "undoing"], "hold_minor");
   const lost = LINKS.filter((link) => links[link] === "lost");
@@ -30,9 +31,15 @@ export function tableWords({ t }, view, { bets, graceMs, full }) {
     said.push(t(back ? "drop.cancelled_bets" : "drop.cancelled", { number: round.number, amount: full(back) }));
   } else if (round?.phase === "settled" && round.interrupted) said.push(t("drop.result", { number: round.number }));
   if (!lost.length) return said.join(" ");
-  const values = { seconds: graceMs / 1000, amount: full(held) };
-  said.push(isRunning(round) ? t(held ? "drop.waiting_bets" : "drop.waiting", values) : t("drop.idle"));
+  said.push(isRunning(round) ? t(held ? "drop.waiting_bets" : "drop.waiting", { amount: full(held) }) : t("drop.idle"));
   return said.join(" ");
+}
+
+/** How long the studio still waits before it cancels the round; "" while it cancels none. */
+export function graceWords({ t }, round, nowMs) {
+  if (!round?.cancels_ms) return "";
+  const seconds = secondsLeft(round.cancels_ms, nowMs);
+  return seconds ? t("link.cancels", { seconds }) : t("link.cancels_now");
 }
 
 /** Of the player's own line: what stands, and that nothing more is placed. `open`: bets still run. */

@@ -42,15 +42,16 @@ export function tileState(view) {
   return view.phase === "reveal" && ["deal", "burn_one"].includes(view.instruction.code) ? "dealing" : view.phase;
 }
 
-/** What a supervisor may do now, by the view alone; the studio decides again. */
-export function allowed(view) {
+/** What a supervisor may do now, by view and standing correction; the studio decides again. */
+export function allowed(view, proposal = null) {
+  const voidWaits = proposal?.kind === "void_running";
   const running = view.round !== null && !["settled", "void", "idle"].includes(view.phase);
   return {
-    void_round: running,
+    void_round: running && !voidWaits,
     confirm_key: view.fault?.key === "waiting" && !view.stopped,
     release_held: Boolean(view.fault?.held),
     stop: view.shoe !== null && view.locked === null && !view.stopped && !view.fault?.held,
-    resume: view.stopped || view.pit_called,
+    resume: (view.stopped || view.pit_called) && !voidWaits,
     free_seat: view.dealer !== null,
     lock: view.locked === null && view.stage !== "locked",
     unlock: view.locked !== null || view.stage === "locked",

@@ -6,7 +6,7 @@ import { Bets, holdFor } from "./bets.js";
 import { formatSpan, formatTime, formatTimeZone, secondsLeft } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
-import { cancelledByLink, Meanwhile, meanwhileWords, ownWords, tableWords } from "./drops.js";
+import { cancelledByLink, graceWords, Meanwhile, meanwhileWords, ownWords, tableWords } from "./drops.js";
 import { makeDue } from "./due.js";
 import { errorText } from "./errors.js";
 import { makeFelt, reasonOf } from "./felt.js";
@@ -38,6 +38,7 @@ let me = { currency: { code: "PLAY", decimals: 0 } };
 let chip = null;
 let lastPhase = null;
 let announcedSecond = null;
+let announcedGrace = null;
 
 const money = {
   number: (minor) => formatNumber(minor, me.currency.decimals),
@@ -209,8 +210,18 @@ function drawDrops() {
   const news = meanwhile.news(now.round);
   const said = live.state === "lost"
     ? [ownWords({ t }, { ...all, round: now.round, open: now.phase === "betting" && remaining() > 0 })]
-    : [news ? meanwhileWords({ t }, news, money) : "", tableWords({ t }, now, { ...all, graceMs: feed.about.limits.grace_ms })];
+    : [news ? meanwhileWords({ t }, news, money) : "", tableWords({ t }, now, all)];
   renderOnce($("#drop"), said.join("\n"), () => said.filter(Boolean).map((text) => h("p", { class: "drop-line" }, icon("info"), h("span", { text }))));
+  drawGrace(now);
+}
+
+/** The countdown of the grace: a timer that stays silent, said once when it begins. */
+function drawGrace({ round: current }) {
+  const words = live.state === "lost" ? "" : graceWords({ t }, current, live.clock.now());
+  setText($("#drop-clock"), words);
+  setShown($("#drop-clock"), words !== "");
+  if (words && announcedGrace !== current.cancels_ms) announce(words);
+  announcedGrace = current?.cancels_ms ?? null;
 }
 
 function connectionChanged({ detail: { state } }) {

@@ -7,6 +7,7 @@ import { sumsWords } from "./correct_words.js";
 import { confirmDialog } from "./dialog.js";
 import { h, renderOnce, setShown, setText } from "./dom.js";
 import { t, tn } from "./i18n.js";
+import { reasonField } from "./reasons.js";
 import { pairs, placeWords } from "./roundview.js";
 import { toast } from "./toast.js";
 
@@ -49,7 +50,7 @@ const say = (kind, text) => toast(kind === "ok" ? "circle-check" : "triangle-ale
 /** What a supervisor asks before each step, and says after it. */
 const STEPS = {
   approve: ({ kind }) => ({ command: "approve_correction", running: kind === "void_running", fields: [] }),
-  drop: ({ announced }) => ({ command: "drop_correction", running: announced, fields: [{ name: "reason", label: t("common.reason"), type: "textarea", hint: t("action.reason_hint") }] }),
+  drop: ({ announced }) => ({ command: "drop_correction", running: announced, fields: [reasonField("drop_correction")] }),
 };
 
 /**

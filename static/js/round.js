@@ -86,7 +86,7 @@ function drawActions() {
     $("#actions").replaceChildren(...(supervisor ? correctionButtons() : []), evidenceButton(id, say), ...shoe);
     return;
   }
-  const buttons = supervisor && view?.round?.id === id ? actionButtons({ view, fresh: true, busy: false, run: async (name) => {
+  const buttons = supervisor && view?.round?.id === id ? actionButtons({ view, proposal, fresh: true, busy: false, run: async (name) => {
     await perform(name, { table, view: feed.view, currency, say });
     await load();
   } }) : [];

@@ -75,13 +75,6 @@ export function wagersTable(wagers, currency) {
   return dataTable(heads, rows, { label: t("round.wagers"), empty: t("round.no_wagers"), stacks: true });
 }
 
-/** What a void gives back: open wagers and the sum of their holds. */
-export function voidPreview(wagers, currency) {
-  const open = wagers.filter((wager) => !wager.ending);
-  const sum = open.reduce((total, wager) => total + BigInt(wager.hold_minor), 0n);
-  return { count: open.length, amount: formatMoney(sum, currency, language) };
-}
-
 /** Facts about a round as pairs of words. */
 export function roundFacts(round, currency) {
   const money = (minor) => formatMoney(minor, currency, language);

@@ -12,6 +12,7 @@ import { Live } from "./live.js";
 import { formatMoney, formatNumber } from "./money.js";
 import { notify } from "./page.js";
 import { makeProposals } from "./proposals.js";
+import { reasonField } from "./reasons.js";
 import { dataTable } from "./roundview.js";
 
 const RELOAD_MS = 300;
@@ -133,7 +134,7 @@ function chooseAll() {
 async function refundChosen() {
   const looked = seen;
   const command = { command: "refund_rounds", rounds: wanted() };
-  const fields = [{ name: "reason", label: t("common.reason"), type: "textarea", hint: t("action.reason_hint") }];
+  const fields = [reasonField(command.command)];
   const text = tn("correct.refund", chosen.size);
   const answer = await confirmDialog({ testid: "refund-dialog", title: text, body: [h("p", { text: t("correct.refund_what") }), ...totals(looked)], fields, confirm: text, danger: true, focusField: true });
   if (!answer) return;

@@ -5,6 +5,7 @@ import { cardChip } from "./cards.js";
 import { formatAge, formatTime, secondsLeft } from "./clock.js";
 import { confirmDialog } from "./dialog.js";
 import { $, h, icon, renderOnce, setShown, setText } from "./dom.js";
+import { graceWords } from "./drops.js";
 import { errorText } from "./errors.js";
 import { has, language, otherLanguage, t, tn } from "./i18n.js";
 import { keyField } from "./key_field.js";
@@ -93,8 +94,12 @@ function drawCalls(now) {
   );
 }
 
-/** How long no card may be drawn, in front of the instruction that says so. */
-function openWords(words, now) {
+/** How long no card may be drawn, and why, in front of the instruction that says so. */
+function clockWords(words, now) {
+  const step = instruction(now);
+  const grace = step.code === "link_waits" ? graceWords(words, now.round, live.clock.now()) : "";
+  if (grace) return `${grace} `;
+  if (!noCardYet(step)) return "";
   const seconds = secondsLeft(now.round.window_closes_ms, live.clock.now());
   return `${seconds ? words.t("step.wait_clock", { seconds }) : words.t("step.wait_closing")} `;
 }
@@ -178,11 +183,10 @@ function drawKeys(now) {
 function tick() {
   const now = view();
   if (!now) return;
-  const waits = noCardYet(instruction(now));
-  setText($("#phase"), waits ? "" : phaseWords(now));
+  setText($("#phase"), noCardYet(instruction(now)) ? "" : phaseWords(now));
   $("#phase").dataset.phase = now.phase;
-  setText($("#instruction-clock"), waits ? openWords(own, now) : "");
-  setText($("#instruction-other-clock"), waits ? openWords(other, now) : "");
+  setText($("#instruction-clock"), clockWords(own, now));
+  setText($("#instruction-other-clock"), clockWords(other, now));
   const betting = now.phase === "betting";
   const seconds = betting ? secondsLeft(now.round.window_closes_ms, live.clock.now()) : null;
   setText($("#countdown"), betting ? String(seconds) : "");

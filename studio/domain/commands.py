@@ -286,6 +286,8 @@ class MarkLink:
 
     link: str
     up: bool
+    cancels_ms: int | None = None
+    """When silence cancels a round that has not started."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -227,7 +227,9 @@ def _mark_link(state: TableState, command: MarkLink) -> tuple[Event, ...]:
     if command.up and lost:
         return (LinkRestored(link=command.link),)
     if not command.up and not lost:
-        return (LinkLost(link=command.link),)
+        current = state.round
+        waits = current is not None and current.waits
+        return (LinkLost(link=command.link, cancels_ms=command.cancels_ms if waits else None),)
     return ()
 
 

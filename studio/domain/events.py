@@ -385,6 +385,8 @@ class LinkLost(EventBase):
     """Scanner, station or video fell silent for longer than its limit."""
 
     link: str
+    cancels_ms: int | None = None
+    """When the round is cancelled that has not started; None: none waits for its first card."""
 
 
 @dataclass(frozen=True, kw_only=True)

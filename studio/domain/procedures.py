@@ -72,6 +72,8 @@ class WhyNot(StrEnum):
     CARD_HELD = "card_held"
     LAST_ALREADY = "last_already"
     """No further round opens anyway."""
+    CORRECTION_WAITS = "correction_waits"
+    """A correction stands in the way, such as the void of this very round."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +139,9 @@ def _command(state: TableState, way: Way) -> str:
 def _why_not(state: TableState, situation: Situation, way: Way) -> WhyNot | None:
     match way:
         case Way.VOID:
-            return None if _running(state) else WhyNot.NO_ROUND
+            if not _running(state):
+                return WhyNot.NO_ROUND
+            return WhyNot.CORRECTION_WAITS if _void_waits(state) else None
         case Way.CONFIRM_KEY:
             if state.fault is None or state.fault.keyed is None:
                 return WhyNot.NOT_KEYED
@@ -171,12 +175,18 @@ def _why_no_going_on(state: TableState, situation: Situation, way: Way) -> WhyNo
             return WhyNot.NO_ROUND
         if situation is Situation.BURN_FORGOTTEN and _hand_open(state):
             return WhyNot.HAND_OPEN
+    if not _held(state) and _void_waits(state):
+        return WhyNot.CORRECTION_WAITS
     waits = _held(state) or state.stopped or state.pit_called
     return None if waits else WhyNot.NOTHING_WAITS
 
 
 def _held(state: TableState) -> bool:
     return state.fault is not None and state.fault.held
+
+
+def _void_waits(state: TableState) -> bool:
+    return state.correction is not None and state.correction.of_running
 
 
 def _running(state: TableState) -> bool:

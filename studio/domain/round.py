@@ -80,6 +80,8 @@ class Round:
     voided: RoundVoided | None = None
     corrected: RoundCorrected | None = None
     """The correction that stands."""
+    cancels_ms: int | None = None
+    """When the studio cancels it, unless its first card is drawn or every link is back before."""
 
     @property
     def started(self) -> bool:
@@ -90,6 +92,11 @@ class Round:
     def running(self) -> bool:
         """Whether the round still needs to end."""
         return self.phase in RUNNING
+
+    @property
+    def waits(self) -> bool:
+        """Whether it runs and its first card is still to be drawn."""
+        return self.running and not self.started
 
 
 def promote(game: AnyGame, current: Round) -> Round:

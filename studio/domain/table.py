@@ -208,7 +208,7 @@ def evolve(game: AnyGame, state: TableState, event: Event) -> TableState:  # noq
         case LinkLost():
             return _link_lost(state, event)
         case LinkRestored():
-            return replace(state, links_lost=state.links_lost - {event.link})
+            return _link_restored(state, event)
         case ShoeClosed():
             return replace(
                 state,
@@ -466,6 +466,17 @@ def _stopped(state: TableState, event: DealingStopped) -> TableState:
 def _link_lost(state: TableState, event: LinkLost) -> TableState:
     state = replace(state, links_lost=state.links_lost | {event.link})
     current = state.round
-    if current is not None and current.running and current.started:
+    if current is None or not current.running:
+        return state
+    if current.started:
         return replace(state, round=replace(current, interrupted=True))
-    return state
+    # A second link that is lost gives the round no more time.
+    cancels_ms = event.cancels_ms if current.cancels_ms is None else current.cancels_ms
+    return replace(state, round=replace(current, cancels_ms=cancels_ms))
+
+
+def _link_restored(state: TableState, event: LinkRestored) -> TableState:
+    state = replace(state, links_lost=state.links_lost - {event.link})
+    if state.links_lost or state.round is None:
+        return state
+    return replace(state, round=replace(state.round, cancels_ms=None))

@@ -169,6 +169,7 @@ def _as_played(game: AnyGame, current: Round) -> dict[str, Json]:
         "window_closes_ms": current.window_closes_ms,
         "started": current.started,
         "interrupted": current.interrupted,
+        "cancels_ms": current.cancels_ms if current.waits else None,
         "rule_version": current.rule_version,
         "paytable_version": current.paytable_version,
         "hands": _hands(game, current),

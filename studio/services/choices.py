@@ -4,15 +4,18 @@ from collections.abc import Mapping
 
 from studio.domain.errors import MalformedError, RefusedError
 from studio.domain.game import Json
-from studio.domain.procedures import Choice, Situation, Way, choices, seen
+from studio.domain.procedures import Choice, Situation, Way, WhyNot, choices, seen
 from studio.domain.table import TableState
 from studio.services.choice_ports import OpenBook
 
 _NO_MONEY = OpenBook(count=0, players=0, held_minor=0)
 
 
-def choices_json(state: TableState, book: OpenBook) -> dict[str, Json]:
-    """Return every situation with its choices; `seen` is the one that the log shows by itself."""
+def choices_json(state: TableState, book: OpenBook, *, by_two: bool) -> dict[str, Json]:
+    """Return every situation with its choices; `seen` is the one that the log shows by itself.
+
+    `by_two`: so much is held that a void is only proposed and another supervisor approves it.
+    """
     found = seen(state)
     return {
         "epoch": state.epoch,
@@ -22,19 +25,29 @@ def choices_json(state: TableState, book: OpenBook) -> dict[str, Json]:
         "situations": [
             {
                 "code": situation.value,
-                "choices": [_choice_json(one, book) for one in choices(state, situation)],
+                "choices": [
+                    _choice_json(state, one, book, by_two=by_two)
+                    for one in choices(state, situation)
+                ],
             }
             for situation in Situation
         ],
     }
 
 
-def _choice_json(choice: Choice, book: OpenBook) -> dict[str, Json]:
-    money = book if choice.way is Way.VOID and choice.why_not is None else _NO_MONEY
+def _choice_json(
+    state: TableState, choice: Choice, book: OpenBook, *, by_two: bool
+) -> dict[str, Json]:
+    proposed = choice.way is Way.VOID and by_two
+    why_not = choice.why_not
+    if why_not is None and proposed and state.correction is not None:
+        why_not = WhyNot.CORRECTION_WAITS
+    money = book if choice.way is Way.VOID and why_not is None else _NO_MONEY
     return {
         "code": choice.way.value,
         "command": choice.command,
-        "why_not": choice.why_not.value if choice.why_not else None,
+        "why_not": why_not.value if why_not else None,
+        "needs_approval": proposed and why_not is None,
         "wagers": money.count,
         "players": money.players,
         "refund_minor": money.held_minor,

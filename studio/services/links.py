@@ -39,7 +39,6 @@ class LinkWatch:
         self._lock = threading.Lock()
         start = Heartbeat(at_ms=clock.now_ms())
         self._seen = {(table, link): start for table in runner.tables.setups for link in Link}
-        self._lost_since: dict[str, int] = {}
         self.offline = OfflineWork(clock=clock)
         self.scans = ScanWatch(units=runner.units, publisher=runner.publisher, clock=clock)
 
@@ -97,25 +96,19 @@ class LinkWatch:
         for link in Link:
             up = health[link]["state"] == "up"
             if up == (link in lost):
-                self._runner.run(table, _marks(link, up=up))
-        if not lost and all(health[link]["state"] == "up" for link in Link):
-            # The usual turn, ten times a second: nothing to write and nothing to read again.
-            self._lost_since.pop(table, None)
-            return
-        self._cancel_after_grace(table)
+                grace_ms = self._runner.tables.setup(table).links.grace_ms
+                self._runner.run(table, _marks(link, up=up, grace_ms=grace_ms))
+        # The usual turn, ten times a second, has nothing to write and nothing to read again.
+        if lost or any(health[link]["state"] == "lost" for link in Link):
+            self._cancel_after_grace(table)
 
     def _cancel_after_grace(self, table: str) -> None:
-        state = self._runner.live(table).state
-        if not state.links_lost:
-            self._lost_since.pop(table, None)
+        current = self._runner.live(table).state.round
+        if current is None or not current.waits or current.cancels_ms is None:
             return
-        now_ms = self._clock.now_ms()
-        since = self._lost_since.setdefault(table, now_ms)
-        current = state.round
-        if current is None or not current.running or current.started:
-            return
-        if now_ms - since < self._runner.tables.setup(table).links.grace_ms:
-            return
+        with self._runner.units.read() as uow:
+            if uow.now_ms() < current.cancels_ms:
+                return
         try:
             self._runner.run(
                 table,
@@ -130,5 +123,5 @@ class LinkWatch:
             return  # the round started or ended in between
 
 
-def _marks(link: Link, *, up: bool) -> Build:
-    return lambda _: MarkLink(link=link, up=up)
+def _marks(link: Link, *, up: bool, grace_ms: int) -> Build:
+    return lambda job: MarkLink(link=link, up=up, cancels_ms=job.now_ms + grace_ms)

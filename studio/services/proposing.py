@@ -41,6 +41,10 @@ class CorrectionPolicy:
         """Return whether a correction that moves so much takes a second person."""
         return sums["paid_minor"] + sums["taken_minor"] > self.approval_minor
 
+    def void_needs_approval(self, held_minor: int) -> bool:
+        """Return whether a running round that holds so much is annulled by two."""
+        return held_minor > self.void_approval_minor
+
 
 @dataclass(frozen=True, kw_only=True)
 class Intent:
@@ -127,7 +131,7 @@ class Corrections:
             # The row first: this waits for wagers in flight and lets no further one in.
             job.uow.rounds.update_phase(current.id, current.phase, settlement_version=0)
             held = job.uow.wagers.standing(current.id)
-            if held.held_minor <= self.policy.void_approval_minor:
+            if not self.policy.void_needs_approval(held.held_minor):
                 return void(round_id=round_id, reason=intent.reason, by=intent.actor.name)(job)
             one = RoundToCorrect(
                 round_id=current.id, epoch=job.state.epoch, number=current.number, version=1

@@ -74,6 +74,9 @@ class TableService(TableRunner):
     def execute(self, actor: Actor, table: str, body: Mapping[str, Json]) -> dict[str, Json]:
         """Run a person's command; the same id with the same content gives the first answer.
 
+        It says where the log stood after it, and whether what was ordered only `waits` for
+        another supervisor to approve it.
+
         Raises:
             MalformedError: `unknown_table`, `unknown_command`, `command_id`, or a bad argument.
             RefusedError: `role_forbids`, `not_your_table`, `dealer_not_qualified`,
@@ -91,7 +94,9 @@ class TableService(TableRunner):
             return prepared.build(job)
 
         def also(job: Job, after: Live) -> None:
-            answer.update(epoch=after.state.epoch, seq=after.state.seq)
+            state, pending = after.state, after.state.correction
+            waits = pending is not None and pending.proposed.id == prepared.id and pending.waits
+            answer.update(epoch=state.epoch, seq=state.seq, waits=waits)
             job.uow.commands.store(id=prepared.id, digest=digest, at_ms=job.now_ms, answer=answer)
             prepared.trail(job, after)
 
@@ -233,7 +238,9 @@ class TableService(TableRunner):
         """
         with self.units.read() as uow:
             state = self.tables.caught_up(uow, table).state
-            return choices_json(state, uow.wagers.standing(state.round.id if state.round else ""))
+            book = uow.wagers.standing(state.round.id if state.round else "")
+            by_two = self.corrections.policy.void_needs_approval(book.held_minor)
+            return choices_json(state, book, by_two=by_two)
 
     def acknowledge(self, actor: Actor, alarm_id: int, *, reason: str = "") -> dict[str, Json]:
         """Note that a supervisor takes an alarm; that of a device takes a reason.
@@ -429,7 +436,6 @@ def snapshot(live: Live, *, now_ms: int) -> dict[str, Json]:
             "scan_tries_max": setup.scan_tries_max,
             "cut_depth_min": setup.cut_depth_min,
             "cut_depth_max": setup.cut_depth_max,
-            "grace_ms": setup.links.grace_ms,
         },
         "deck_sets": list(setup.deck_sets),
         "scan_at": setup.config.scan_at.value,

@@ -50,6 +50,7 @@ logins_per_minute = 10000
 
 [corrections]
 notice_s = 5
+void_approval_minor = 50000
 """
 
 TABLE = """

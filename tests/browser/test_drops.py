@@ -1,5 +1,6 @@
 """A line that is cut: what player, dealer and pit are told, and what becomes of the round."""
 
+import re
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -143,13 +144,22 @@ def test_a_tables_link_is_lost_before_and_after_the_first_card(
         bet(play.live())
         expect(drop).to_be_empty()
     fate = pit(f"alarm-{link}_lost").filter(has_text=table.code).get_by_test_id("fate")
-    expect(drop).to_contain_text("No card has been drawn. If it is not back within 8 s")
+    clock = play("drop-clock")
+    expect(clock).to_have_text(re.compile(r"^Cancelled in [5-8] s$"))
+    expect(desk("instruction")).to_contain_text(re.compile(r"^Cancelled in [4-8] s Draw no card"))
+    expect(clock).to_have_attribute("aria-live", "off")
+    expect(play.page.locator("#status"), "said once").to_have_text(re.compile("^Cancelled in"))
+    said = drop.inner_html(), play.page.locator("#status").inner_text()
+    expect(clock).to_have_text(re.compile(r"^Cancelled in [1-3] s$"))
+    assert (drop.inner_html(), play.page.locator("#status").inner_text()) == said
+    expect(drop).to_contain_text("No card has been drawn. If it is not back in time, the round")
     expect(drop).to_contain_text("is cancelled and your ¥1,000 come back.")
-    expect(desk("instruction")).to_contain_text("Draw no card. The round is cancelled in a moment")
+    expect(desk("instruction")).to_contain_text("Draw no card. The round is cancelled if")
     expect(fate).to_contain_text("Round 1: no card drawn. It is cancelled and refunded")
     expect(drop).to_contain_text("Round 1 was cancelled before its first card")
     expect(drop).to_contain_text("Your ¥1,000 came back. The next round opens when it is back.")
-    expect(desk("instruction")).to_contain_text("lost. No new round")
+    expect(clock).to_be_hidden()
+    expect(desk("instruction")).to_have_text(re.compile("^[A-Z].* lost. No new round$"))
     expect(fate).to_contain_text("Round 1 cancelled before its first card: 1 wager refunded")
     with alive(table, link):
         table.start_round()

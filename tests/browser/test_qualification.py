@@ -6,6 +6,7 @@ import secrets
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.access import barriers
 from tests.browser.dealing import Table
 from tests.browser.house import PASSWORD, House
 from tests.browser.looks import cut_off, poor_contrast, sideways, small_targets
@@ -130,3 +131,41 @@ def test_who_has_a_table_finds_the_way_back_to_it_without_the_qualification(
     expect(station("table-T1")).to_have_attribute("aria-disabled", "true")
     free_tables["T3"].pit("free_seat")
     expect(station("table-T3")).to_have_attribute("aria-disabled", "true")
+
+
+def test_the_pit_is_told_who_tried_to_open_a_table_and_ends_the_alarm_by_taking_it(
+    house: House, free_tables: dict[str, Table], windows: Windows
+) -> None:
+    """Incident 4: an unlicensed trainee at the table."""
+    name = new_dealer(house, "pok_deng")
+    pit, auditor = windows.of("pit", "/pit").live(), windows.of("auditor", "/pit").live()
+    station = windows.of(name, "/station?table=T4").live()
+    station.refusals.add(409)
+    for _ in range(2):
+        station.primary()
+        expect(station("notice")).to_contain_text("You are not qualified for Baccarat.")
+    for window in (pit, auditor):
+        alarm = window("alarm-dealer_not_qualified")
+        expect(alarm, "one alarm a dealer and table").to_have_count(1)
+        expect(alarm).to_contain_text(
+            f"T4 {name.capitalize()} is not qualified for Baccarat and tried to open the table"
+        )
+        expect(alarm).to_contain_text("The table stayed closed. Go there and see who may deal")
+        expect(alarm.get_by_role("img", name="Priority 2")).to_be_visible()
+    expect(auditor("acknowledge")).to_have_count(0)
+    assert barriers(pit.page) == []
+    looks_right(pit)
+
+    pit("alarm-dealer_not_qualified").get_by_test_id("open").click()
+    expect(pit("drawer")).to_contain_text("T4 Baccarat 4")
+    pit("alarm-dealer_not_qualified").get_by_test_id("acknowledge").click()
+    for window in (pit, auditor):
+        expect(window("alarm-dealer_not_qualified")).to_have_count(0)
+    line = house.door("auditor").get("/api/trail")["lines"][0]
+    assert (line["action"], line["subject"]) == ("acknowledge_alarm", "T4 dealer_not_qualified")
+    assert free_tables["T4"].view()["dealer"] is None
+
+    station.primary()
+    expect(pit("alarm-dealer_not_qualified"), "the next try is told anew").to_have_count(1)
+    pit("acknowledge").click()
+    expect(pit("alarm-dealer_not_qualified")).to_have_count(0)

@@ -265,7 +265,9 @@ def test_the_pit_voids_a_later_round_and_stake_and_deposit_are_back(
     pit("tile-T2").click()
     expect(pit("drawer-wagers").get_by_role("row")).to_have_count(3)
     pit("void").click()
-    expect(pit("void-preview")).to_have_text("Return 2 bets, ¥1,500 (stakes and deposits)")
+    expect(pit("choice-money")).to_have_text(
+        "Returns 2 bets, ¥1,500 (stakes and deposits). Players: 1."
+    )
     expect(pit.cancel).to_be_focused()
     pit.confirm()
     expect(pit.dialog).to_be_visible()  # a reason is wanted

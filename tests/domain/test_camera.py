@@ -10,7 +10,7 @@ from studio.domain.errors import RefusedError
 from studio.domain.events import CardHeld, PitCalled, ReadFailed
 from studio.domain.round import Phase
 from studio.domain.table import STUDIO
-from studio.domain.view import instruction
+from studio.domain.view import instruction, table_view
 from tests.support.tables import (
     MANIFEST,
     betting,
@@ -314,6 +314,20 @@ def test_a_round_that_starts_while_a_link_is_lost_is_interrupted():
     assert not table.state.round.interrupted
     table.deal("9S")
     assert table.state.round.interrupted
+
+
+@pytest.mark.parametrize(("make", "cancels_ms"), [(betting, 8), (dealt, None), (settled, None)])
+def test_only_a_round_that_has_not_started_has_a_time_when_it_is_cancelled(make, cancels_ms):
+    table = make()
+    (lost,) = table.do(MarkLink(link="video", up=False, cancels_ms=8))
+    assert lost.cancels_ms == cancels_ms
+    assert table_view(table.game, table.state)["round"]["cancels_ms"] == cancels_ms
+    table.do(MarkLink(link="station", up=False, cancels_ms=9))
+    table.do(MarkLink(link="video", up=True))
+    assert table_view(table.game, table.state)["round"]["cancels_ms"] == cancels_ms
+    if cancels_ms is not None:
+        table.deal("9S")
+        assert table_view(table.game, table.state)["round"]["cancels_ms"] is None
 
 
 def test_the_screen_names_the_lost_link_instead_of_a_new_round():

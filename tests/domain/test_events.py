@@ -197,7 +197,7 @@ def held() -> MemoryTable:
 
 def link_lost() -> MemoryTable:
     table = betting()
-    table.do(MarkLink(link="video", up=False))
+    table.do(MarkLink(link="video", up=False, cancels_ms=8))
     return table
 
 
@@ -367,7 +367,9 @@ EVOLVED: list[tuple[Callable[[], MemoryTable], Event, Look, object]] = [
     ),
     (betting, LinkLost(link="video"), lambda s: s.links_lost, frozenset({"video"})),
     (dealt, LinkLost(link="video"), lambda s: s.round.interrupted, True),
+    (betting, LinkLost(link="video", cancels_ms=9), lambda s: s.round.cancels_ms, 9),
     (link_lost, LinkRestored(link="video"), lambda s: s.links_lost, frozenset()),
+    (link_lost, LinkRestored(link="video"), lambda s: s.round.cancels_ms, None),
     (settled, CLOSED, lambda s: (s.stage, s.shoe, s.round), (Stage.NO_SHOE, None, None)),
     (in_play, TableLocked(reason="why", by="Mori"), lambda s: s.locked, "why"),
     (

@@ -17,6 +17,7 @@ from studio.domain.commands import (
 )
 from studio.domain.decide import can
 from studio.domain.event_parts import Held
+from studio.domain.events import CorrectionKind, RoundToCorrect
 from studio.domain.procedures import WAYS, Situation, Way, WhyNot, choices, seen
 from studio.domain.table import TableState
 from tests.support.tables import (
@@ -31,6 +32,7 @@ from tests.support.tables import (
     in_play,
     keyed,
     loaded,
+    propose_command,
     revealing,
     see,
     see_foreign,
@@ -64,6 +66,15 @@ def unneeded(make: Callable[[], MemoryTable] = in_play) -> Callable[[], MemoryTa
 
 def doubled() -> MemoryTable:
     return after(betting, see(9), see(10), see(9))()
+
+
+def void_waits() -> MemoryTable:
+    table = dealt()
+    current = table.state.round
+    assert current is not None
+    one = RoundToCorrect(round_id=current.id, epoch=1, number=current.number, version=1)
+    table.do(propose_command(kind=CorrectionKind.VOID_RUNNING.value, rounds=(one,)))
+    return table
 
 
 TWO_CARDS = after(betting, *[fail("two_cards")] * 3)
@@ -158,6 +169,11 @@ OFFERED: list[tuple[Callable[[], MemoryTable], Situation, dict[Way, WhyNot | Non
         Situation.CARD_UNREADABLE,
         {Way.CONFIRM_KEY: WhyNot.STOPPED, Way.TRY_AGAIN: None, Way.VOID: None},
     ),
+    (
+        void_waits,
+        Situation.POSITION_SKIPPED,
+        {Way.RE_LAY: WhyNot.CORRECTION_WAITS, Way.VOID: WhyNot.CORRECTION_WAITS},
+    ),
 ]
 
 
@@ -192,6 +208,7 @@ def carried_out(state: TableState, name: str) -> Command:
 
 
 STATES = [
+    void_waits,
     MemoryTable,
     empty,
     loaded,

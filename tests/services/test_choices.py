@@ -33,6 +33,7 @@ def test_a_void_says_what_goes_back_and_going_on_moves_no_money(both):
         "code": "void",
         "command": "void_round",
         "why_not": None,
+        "needs_approval": False,
         "wagers": 3,
         "players": 2,
         "refund_minor": 2 * (500 + 300 + 200),

@@ -56,12 +56,14 @@ def test_a_round_that_has_not_started_is_cancelled_after_the_grace_and_refunded(
     both.bet("p1", 500)
     pass_time(both, 3_500, Link.VIDEO)
     assert both.state().links_lost == {"video"}
+    assert both.live().view["round"]["cancels_ms"] == both.clock.now_ms() + GRACE_MS
     pass_time(both, GRACE_MS - 500, Link.VIDEO)
     assert both.state().phase is Phase.BETTING, "the grace is not over"
     pass_time(both, 500, Link.VIDEO)
     assert both.state().phase is Phase.VOID
     assert both.live().view["round"]["void"] == {"reason": "link_lost_before_start", "by": "studio"}
     assert both.money() == (CASH_MINOR, 0)
+    assert both.live().view["round"]["cancels_ms"] is None
     assert both.publisher.wallets[-1][1]["reason"] == "void"
 
 

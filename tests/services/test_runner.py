@@ -307,7 +307,11 @@ def test_one_tables_trouble_stays_there(both, monkeypatch):
     break_settlement(monkeypatch, InvariantError("broken", "Broken."))
     with pytest.raises(InvariantError):
         both.finish()
-    assert both.command("load_shoe", table="T2", deck_set=2) == {"epoch": 1, "seq": 1}
+    assert both.command("load_shoe", table="T2", deck_set=2) == {
+        "epoch": 1,
+        "seq": 1,
+        "waits": False,
+    }
 
 
 def test_nothing_of_a_failed_command_stays_in_the_process(both, monkeypatch):

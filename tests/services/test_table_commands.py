@@ -42,7 +42,7 @@ ARGUMENTS = {
 def test_the_same_command_again_gives_the_first_answer_and_nothing_more(both):
     id = str(uuid.uuid4())
     first = both.command("take_seat", id=id)
-    assert first == {"epoch": 0, "seq": 1}
+    assert first == {"epoch": 0, "seq": 1, "waits": False}
     both.command("call_pit")
     assert both.command("take_seat", id=id) == first
     assert both.state().seq == 2
@@ -85,7 +85,7 @@ def test_a_refused_command_is_not_kept_and_may_be_sent_again(floor):
         floor.command("load_shoe", id=id, deck_set=1)
     assert refusal.value.code == "not_your_table"
     floor.command("take_seat")
-    assert floor.command("load_shoe", id=id, deck_set=1) == {"epoch": 1, "seq": 1}
+    assert floor.command("load_shoe", id=id, deck_set=1) == {"epoch": 1, "seq": 1, "waits": False}
 
 
 def test_the_same_command_from_many_threads_at_once_is_carried_out_once(both):
@@ -103,7 +103,7 @@ def test_the_same_command_from_many_threads_at_once_is_carried_out_once(both):
         thread.start()
     for thread in threads:
         thread.join()
-    assert answers == [{"epoch": 1, "seq": before.seq + 1}] * 8
+    assert answers == [{"epoch": 1, "seq": before.seq + 1, "waits": False}] * 8
     assert both.state().round_number == 1
 
 

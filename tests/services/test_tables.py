@@ -41,7 +41,6 @@ def test_a_snapshot_says_where_it_stands_and_what_may_be_bet(floor):
         "scan_tries_max": 3,
         "cut_depth_min": 14,
         "cut_depth_max": 30,
-        "grace_ms": 5_000,
     }
     assert len(shot["bets"]) == 10
     assert shot["bets"][0] == {

@@ -1,10 +1,28 @@
 """The void of a running round that holds much takes two people; nothing settles under it."""
 
+import uuid
+
 import pytest
 
+from studio.domain.game import Json
 from studio.domain.round import Phase
-from tests.services.test_proposing import drop, money, refused, told, with_policy
-from tests.support.floor import CASH_MINOR, PIT, PLAYERS
+from tests.services.test_proposing import (
+    correct,
+    drop,
+    money,
+    one_round,
+    refused,
+    told,
+    with_policy,
+)
+from tests.support.floor import CASH_MINOR, PIT, PLAYERS, Floor
+
+
+def void(floor: Floor) -> dict[str, Json]:
+    """Return the choice of a void as the pit sees it."""
+    exposed = floor.tables.choices("T1")["situations"][3]
+    assert exposed["code"] == "card_exposed"
+    return next(one for one in exposed["choices"] if one["code"] == "void")
 
 
 @pytest.mark.parametrize(("over", "waits"), [(0, False), (1, True)])
@@ -13,7 +31,14 @@ def test_a_running_round_that_holds_much_is_annulled_by_two(both, over, waits):
     both.bet("p1", 500)
     both.bet("p3", 300, player=PLAYERS[1])
     floor = with_policy(both, void_approval_minor=1_600 - over)
-    floor.command("void_round", PIT, round_id=floor.round_id, reason="two cards at once")
+    said = void(floor)
+    assert (said["why_not"], said["refund_minor"], said["needs_approval"]) == (None, 1_600, waits)
+    id = str(uuid.uuid4())
+    answers = [
+        floor.command("void_round", PIT, id=id, round_id=floor.round_id, reason="two cards at once")
+        for _ in range(2)
+    ]
+    assert [answer["waits"] for answer in answers] == [waits, waits]
     assert (floor.state().phase is Phase.VOID) is not waits
     if not waits:
         return
@@ -24,6 +49,7 @@ def test_a_running_round_that_holds_much_is_annulled_by_two(both, over, waits):
         "correction_waits",
         lambda: floor.command("resume", PIT, reason="go on"),
     )
+    assert (void(floor)["why_not"], void(floor)["needs_approval"]) == ("correction_waits", False)
     refused("approval_by_same_person", lambda: floor.approve(PIT))
     assert floor.state().phase is not Phase.VOID
     floor.approve()
@@ -63,3 +89,13 @@ def test_the_studios_own_void_needs_nobody_and_ends_the_proposal(both):
     assert floor.state().phase is Phase.VOID
     assert floor.state().correction is None
     assert floor.live().view["round"]["void"]["by"] == "studio"
+
+
+def test_a_void_of_much_is_shut_while_another_correction_stands(both):
+    one_round(both)
+    floor = with_policy(both, void_approval_minor=0)
+    correct(floor)
+    floor.command("start_round")
+    floor.bet("p1", 500)
+    assert void(floor)["why_not"] == "correction_waits"
+    refused("correction_waits", lambda: floor.command("void_round", PIT, reason="a slip"))

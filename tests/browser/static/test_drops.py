@@ -35,7 +35,7 @@ RUNS = {"phase": "no_more_bets", "interrupted": True}
 CANCELLED = {"phase": "void", "void": {"reason": "link_lost_before_start", "by": "studio"}}
 LAST = "Round 7 was cancelled before its first card: a connection at the table was lost."
 TABLE = """
-  return m.tableWords(words, arg.value[0], { bets: arg.value[1], graceMs: 5000, full });
+  return m.tableWords(words, arg.value[0], { bets: arg.value[1], full });
 """
 
 
@@ -45,8 +45,8 @@ TABLE = """
         (view(), [], ""),
         (view(**WAITS), [BET], ""),
         (view("video"), [], "The next round opens when it is back."),
-        (view("video", **WAITS), [], "is not back within 5 s, the round is cancelled."),
-        (view("video", **WAITS), [BET], "No card has been drawn. If it is not back within 5 s"),
+        (view("video", **WAITS), [], "is not back in time, the round is cancelled."),
+        (view("video", **WAITS), [BET], "No card has been drawn. If it is not back in time"),
         (view("video", **WAITS), [BET], "the round is cancelled and your ¥1000 come back."),
         (view("station", "scanner", **WAITS), [], "card reader, dealer's station. No card"),
         (view("video", **RUNS), [BET], "accepted bets stand. The result is shown here"),
@@ -62,6 +62,37 @@ def test_a_player_is_told_what_is_cut_and_what_follows_for_the_bets(said, shown,
     told = said("drops.js", TABLE, [shown, bets])
     assert words in told
     assert bool(told) == bool(words)
+
+
+GRACE = """
+  const { ServerClock } = await import("/js/clock.js");
+  let here = 70_000;
+  const clock = new ServerClock(() => here);
+  clock.sample(1_000_000, here);
+  here += arg.value.passed;
+  return m.graceWords(words, arg.value.round, clock.now());
+"""
+
+
+@pytest.mark.parametrize(
+    ("passed_ms", "words"),
+    [
+        (0, "Cancelled in 8 s"),
+        (1, "Cancelled in 8 s"),
+        (1_000, "Cancelled in 7 s"),
+        (7_999, "Cancelled in 1 s"),
+        (8_000, "Being cancelled…"),
+        (60_000, "Being cancelled…"),
+    ],
+)
+def test_the_grace_is_counted_down_by_the_studios_clock(said, passed_ms, words):
+    shown = view("video", **WAITS, cancels_ms=1_008_000)["round"]
+    assert said("drops.js", GRACE, {"round": shown, "passed": passed_ms}) == words
+
+
+@pytest.mark.parametrize("shown", [None, view(**WAITS, cancels_ms=None)["round"]])
+def test_nothing_is_counted_down_while_no_round_waits_for_a_link(said, shown):
+    assert said("drops.js", GRACE, {"round": shown, "passed": 0}) == ""
 
 
 OWN = """

@@ -184,16 +184,6 @@ def test_revenue_is_summed_over_the_settled_rounds_of_the_newest_shoe(run):
     assert run("pit_view.js", "return m.ggrSeries(arg);", []) == []
 
 
-def test_a_void_gives_back_the_whole_hold_of_every_open_wager(run):
-    wagers = [
-        {"hold_minor": 1000, "ending": None},
-        {"hold_minor": 100, "ending": None},
-        {"hold_minor": 700, "ending": {"kind": "undone"}},
-    ]
-    body = "return m.voidPreview(arg, {code: 'JPY', decimals: 0});"
-    assert run("roundview.js", body, wagers) == {"count": 2, "amount": "¥1,100"}
-
-
 def test_the_trail_names_only_the_values_that_changed(run):
     body = "return m.changes(arg[0], arg[1]);"
     assert run("trail_changes.js", body, [{"a": 1, "b": 2}, {"a": 1, "b": 3, "c": "x"}]) == [
