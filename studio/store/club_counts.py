@@ -26,6 +26,9 @@ def counted(whose: ColumnElement[bool], *, since: int = 0) -> Select[*tuple[Any,
         since: only of rounds that were settled after this transfer.
     """
     net_minor = wager_ending.c.payout_minor - wager.c.hold_minor
+    settled_since = select(transfer.c.round_id).where(
+        transfer.c.id > since, transfer.c.version == FIRST_VERSION
+    )
     # Rounds follow each other as they were settled first, whatever became of them later.
     rounds = (
         select(
@@ -49,7 +52,7 @@ def counted(whose: ColumnElement[bool], *, since: int = 0) -> Select[*tuple[Any,
                 wager_ending.c.kind == EndingKind.SETTLED.value,
             ),
         )
-        .where(whose, transfer.c.id > since)
+        .where(whose, wager.c.round_id.in_(settled_since))
         .group_by(wager.c.player_id, transfer.c.id)
         .subquery()
     )
