@@ -11,6 +11,12 @@ export function sumsWords({ players, paid_minor: paid, taken_minor: taken, owed_
   return owed ? `${what} ${t("correct.sums_owed", { owed: money(owed) })}` : what;
 }
 
+/** What the money of a proposal does; a running round has paid nothing, it only gives back. */
+export function moneyWords(proposal, currency) {
+  if (proposal.kind !== "void_running") return sumsWords(proposal, currency);
+  return tn("correct.returns", proposal.players, { amount: formatMoney(proposal.paid_minor, currency, language) });
+}
+
 /** What happens after the click. */
 export const stepsWords = ({ needs_approval: approval, notice_s: seconds }) => t(approval ? "correct.with_approval" : "correct.without_approval", { seconds });
 

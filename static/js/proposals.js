@@ -3,7 +3,7 @@
 import { cardChip } from "./cards.js";
 import { formatAge } from "./clock.js";
 import { propose } from "./correcting.js";
-import { sumsWords } from "./correct_words.js";
+import { moneyWords } from "./correct_words.js";
 import { confirmDialog } from "./dialog.js";
 import { h, renderOnce, setShown, setText } from "./dom.js";
 import { t, tn } from "./i18n.js";
@@ -31,7 +31,7 @@ function facts(proposal, currency) {
     [t("correct.by"), proposal.by],
     ...(proposal.approved_by ? [[t("correct.approved_by"), proposal.approved_by]] : []),
     [t("common.reason"), proposal.reason],
-    [t("correct.money"), sumsWords(proposal, currency)],
+    [t("correct.money"), moneyWords(proposal, currency)],
   ];
   return [
     pairs(said),
@@ -49,8 +49,8 @@ const say = (kind, text) => toast(kind === "ok" ? "circle-check" : "triangle-ale
 
 /** What a supervisor asks before each step, and says after it. */
 const STEPS = {
-  approve: ({ kind }) => ({ command: "approve_correction", running: kind === "void_running", fields: [] }),
-  drop: ({ announced }) => ({ command: "drop_correction", running: announced, fields: [reasonField("drop_correction")] }),
+  approve: ({ kind }) => ({ command: "approve_correction", what: kind === "void_running" ? "what_late" : "what", fields: [] }),
+  drop: ({ announced, kind }) => ({ command: "drop_correction", what: announced ? "what_late" : kind === "void_running" ? "what_running" : "what", fields: [reasonField("drop_correction")] }),
 };
 
 /**
@@ -62,10 +62,9 @@ export function makeProposals(root, { supervisor, fresh = () => true, currency, 
   root.append(list);
 
   async function step(name, table, proposal) {
-    const { command, running, fields } = STEPS[name](proposal);
+    const { command, what, fields } = STEPS[name](proposal);
     const key = `correct.${name}`;
-    const what = running ? t(`${key}_what_late`) : t(`${key}_what`);
-    const answer = await confirmDialog({ testid: `${name}-dialog`, title: t(`${key}_title`), body: [h("p", { text: titleWords(table, proposal) }), h("p", { text: what })], fields, confirm: t(key) });
+    const answer = await confirmDialog({ testid: `${name}-dialog`, title: t(`${key}_title`), body: [h("p", { text: titleWords(table, proposal) }), h("p", { text: t(`${key}_${what}`) })], fields, confirm: t(key) });
     if (!answer) return;
     await propose(table, { command, proposal: proposal.id, ...answer }, { say, done: t(`${key}_done`) });
     onDone();

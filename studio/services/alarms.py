@@ -197,6 +197,15 @@ def explained(
     }
 
 
+def _round_of(event: Event, before: TableState, state: TableState) -> str | None:
+    """Return the round that an alarm names: that of its correction, else the one on the table."""
+    if isinstance(event, CorrectionProposed | CorrectionDropped):
+        pending = state.correction or before.correction
+        rounds = pending.proposed.rounds if pending is not None else ()
+        return rounds[0].round_id if len(rounds) == 1 else None
+    return state.round.id if state.round else None
+
+
 def update_alarms(
     uow: UnitOfWork, before: TableState, state: TableState, event: Event, *, at_ms: int
 ) -> None:
@@ -214,7 +223,7 @@ def update_alarms(
         priority=alarm.priority,
         code=alarm.code,
         table=state.table,
-        round_id=state.round.id if state.round else None,
+        round_id=_round_of(event, before, state),
         at_ms=at_ms,
         details=details,
     )

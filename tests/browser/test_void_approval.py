@@ -68,12 +68,13 @@ def test_a_void_of_much_is_proposed_by_one_and_carried_out_by_another(
     expect(first("shut-void")).to_contain_text("approve or drop it first")
     for name in ("void", "resume"):
         expect(first(name)).to_have_count(0)
-    expect(play("phase")).to_have_text("The table is stopped for a moment")
+    expect(play("phase")).to_have_text("Table stopped for a moment")
     expect(desk("instruction")).to_have_text("Stopped. Leave the cards")
     has_money(play, balance="¥0", held="¥100,000")
 
     theirs = second(f"proposal-{table.code}")
     expect(theirs).to_contain_text("Tanaka")
+    expect(theirs).to_contain_text("1 player: ¥100,000 is returned.")
     theirs.get_by_test_id("approve").click()
     second("approve-dialog-confirm").click()
     expect(play("phase")).to_have_text("Round void. All returned")
@@ -103,13 +104,14 @@ def test_a_void_of_much_that_is_declined_leaves_the_round_to_be_resumed(
     theirs = second(f"proposal-{table.code}")
     expect(theirs).to_contain_text(FELL)
     theirs.get_by_test_id("drop").click()
+    expect(second("drop-dialog")).to_contain_text("stays stopped until a supervisor resumes it")
     expect(second("field-reason")).to_have_accessible_description(
         "It is kept in the audit trail and in the log of the table. Players can read this."
     )
     second("field-reason").fill("it never left the table")
     second("drop-dialog-confirm").click()
     expect(first("proposals")).to_be_hidden()
-    expect(play("phase")).to_have_text("The table is stopped for a moment")
+    expect(play("phase")).to_have_text("Table stopped for a moment")
     expect(desk("instruction")).to_have_text("Stopped. Leave the cards")
     has_money(play, balance="¥0", held="¥100,000")
 

@@ -93,6 +93,18 @@ def refused(code, work):
 # Step by step -----------------------------------------------------------------------------------
 
 
+def test_the_alarm_names_the_round_that_is_to_be_corrected_not_the_one_on_the_table(floor):
+    one_round(floor)
+    ids = more_rounds(floor, 1)
+    first = next(iter(ids))
+    assert first != floor.round_id
+    floor.command("void_settled", PIT, round_id=first, version=1, reason="a short shoe")
+    assert [row.round_id for row in floor.alarms()] == [first]
+    drop(floor)
+    refund(floor, ids)
+    assert [row.round_id for row in floor.alarms()] == [None]
+
+
 def test_nothing_moves_before_another_person_agrees_and_the_players_had_their_notice(settled):
     before = money(settled)
     correct(settled)
