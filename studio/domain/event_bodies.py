@@ -1,14 +1,16 @@
 """The JSON form of the events: what is stored, hashed and published, and the way back."""
 
 import dataclasses
-from collections.abc import Mapping
-from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from studio.domain.errors import InvariantError
 from studio.domain.event_parts import SealedCard
 from studio.domain.events import EVENT_KINDS, Event
 from studio.domain.game import Json
+
+_Read: TypeAlias = Callable[[Json], Json]
 
 
 def to_body(event: Event) -> dict[str, Json]:
@@ -28,28 +30,16 @@ def from_body(kind: str, body: Mapping[str, Json], sealed: SealedCard | None) ->
     """
     if kind not in EVENT_KINDS:
         raise InvariantError("unknown_event", f"The log holds an unknown event {kind!r}.")
-    event_type = EVENT_KINDS[kind]
-    hints = _hints(event_type)
+    event_type: Any = EVENT_KINDS[kind]
     try:
         values = {
-            field.name: _typed(hints[field.name], body[field.name])
-            for field in dataclasses.fields(event_type)
-            # A field that came later has a default, and older lines are without it.
-            if field.name in body or (field.default is dataclasses.MISSING)
+            name: read(body[name])
+            for name, read, needed in _fields(event_type)
+            if needed or name in body
         }
     except (KeyError, TypeError) as error:
         raise InvariantError("event_body", f"The body of a {kind} can't be read.") from error
     return event_type(**values, sealed=sealed)
-
-
-_HINTS: dict[object, Mapping[str, Any]] = {}
-"""By dataclass; worked out once, since a replay asks for each event."""
-
-
-def _hints(of: object) -> Mapping[str, Any]:
-    if of not in _HINTS:
-        _HINTS[of] = get_type_hints(of)
-    return _HINTS[of]
 
 
 def _plain(value: Json) -> Json:
@@ -62,16 +52,26 @@ def _plain(value: Json) -> Json:
     return value
 
 
-def _typed(hint: Any, value: Json) -> Json:
-    origin: Any = get_origin(hint)
-    if isinstance(hint, UnionType):
-        return value
-    if origin is tuple:
-        return tuple(_typed(get_args(hint)[0], item) for item in value)
+@cache
+def _fields(of: type) -> tuple[tuple[str, _Read, bool], ...]:
+    """Return a dataclass's fields: name, how it is read, and whether every line has it.
+
+    A field that came later has a default, and older lines are without it.
+    """
+    hints = get_type_hints(of)
+    return tuple(
+        (field.name, _reader(hints[field.name]), field.default is dataclasses.MISSING)
+        for field in dataclasses.fields(of)
+        if field.name != "sealed"
+    )
+
+
+@cache
+def _reader(hint: Any) -> _Read:
+    """Return what makes a field's value of its JSON; worked out once, a replay asks so often."""
+    if get_origin(hint) is tuple:
+        read = _reader(get_args(hint)[0])
+        return lambda value: tuple(read(item) for item in value)
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        hints = _hints(hint)
-        fields = dataclasses.fields(hint)
-        return hint(
-            **{field.name: _typed(hints[field.name], value[field.name]) for field in fields}
-        )
-    return value
+        return lambda value: hint(**{name: read(value[name]) for name, read, _ in _fields(hint)})
+    return lambda value: value
