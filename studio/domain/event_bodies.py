@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, cast, get_args, get_origin, get_type_hints
 
 from studio.domain.errors import InvariantError
 from studio.domain.event_parts import SealedCard
@@ -30,11 +30,11 @@ def from_body(kind: str, body: Mapping[str, Json], sealed: SealedCard | None) ->
     """
     if kind not in EVENT_KINDS:
         raise InvariantError("unknown_event", f"The log holds an unknown event {kind!r}.")
-    event_type: Any = EVENT_KINDS[kind]
+    event_type = EVENT_KINDS[kind]
     try:
         values = {
             name: read(body[name])
-            for name, read, needed in _fields(event_type)
+            for name, read, needed in _fields(cast(type, event_type))
             if needed or name in body
         }
     except (KeyError, TypeError) as error:
