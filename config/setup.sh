@@ -29,7 +29,7 @@ missing_packages() {
   has_library 'libgthread-2\.0\.so\.0' || echo libglib2.0-0
   has_library 'libzbar\.so\.0' || echo libzbar0
   [ "$1" = test ] || return 0
-  command -v chromium chromium-browser google-chrome >/dev/null || echo chromium
+  command -v chromium-headless-shell >/dev/null || echo chromium-headless-shell
   has_library 'libatomic\.so\.1' || echo libatomic1
   command -v pdftoppm >/dev/null || echo poppler-utils
   fc-list :lang=ja 2>/dev/null | grep -q . || echo fonts-noto-cjk

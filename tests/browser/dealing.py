@@ -186,9 +186,12 @@ class Table:
         self.command("start_round")
         return str(self.view()["round"]["id"])
 
-    def wait_for_close(self) -> None:
-        """Wait until the clock has closed the window."""
-        until(lambda: self.view()["phase"] != "betting", what="the window closes", timeout_s=90)
+    def close_window(self) -> None:
+        """Let the time of the window pass, and wait until the clockwork has closed it."""
+        current = self.view()["round"]
+        if current["phase"] == "betting":
+            self.house.let_pass(until_ms=current["window_closes_ms"])
+        until(lambda: self.view()["phase"] != "betting", what="the window closes")
 
     def reveal_all(self) -> None:
         """Open hand after hand."""

@@ -21,6 +21,7 @@ from studio.store.engine import make_engine
 from studio.store.schema import upgrade
 from studio.store.units import SqlUnits
 from studio.web.system import SystemClock
+from tests.browser.clock import VARIABLE, Forward
 
 PASSWORD = "seven lamps over green felt"
 PURSE_MINOR = 100_000
@@ -28,6 +29,7 @@ DECKS = 8
 CAMERA, HAND_SCANNER = "camera-1", "hand-scanner"
 SOCKET = "camera.sock"
 WAIT_S = 20.0
+SERVER = ["-m", "gunicorn", "--config", "config/gunicorn.py", "tests.browser.clock:create_app()"]
 STAFF = {
     "sato": ("Sato", Role.DEALER),
     "mori": ("Mori", Role.DEALER),
@@ -152,6 +154,7 @@ class House:
     units: SqlUnits
     device_keys: dict[str, str]
     processes: Processes
+    forward: Forward
     doors: dict[str, DoorClient] = field(default_factory=dict)
 
     def door(self, name: str) -> DoorClient:
@@ -195,6 +198,14 @@ class House:
         """Return a player's number."""
         people = self.door("admin").get("/api/people")["people"]
         return int(next(one["id"] for one in people if one["username"] == name))
+
+    def now_ms(self) -> int:
+        """Return what the studio's clock says."""
+        return SystemClock().now_ms() + self.forward.ms
+
+    def let_pass(self, *, until_ms: int) -> None:
+        """Let time pass at once, until the studio's clock says so much."""
+        self.forward.add(max(0, until_ms - self.now_ms()))
 
     def logs(self) -> str:
         """Return everything the processes have written so far."""
@@ -290,12 +301,21 @@ def open_house(
             "STUDIO_HOST": "127.0.0.1",
             "STUDIO_PORT": str(port),
         }
+        forward = Forward(folder / "forward")
+        environment[VARIABLE] = str(folder / "forward")
         with Processes(folder=folder) as processes:
-            processes.start("server", ["app.py", "serve"], environment)
+            processes.start("server", SERVER, environment)
             wait_until_ready(processes, url)
             scanner = ["-m", "scanner", "--config", str(folder / "scanner.toml")]
             processes.start("scanner", scanner, {"STUDIO_DEVICE_KEY": keys[CAMERA]})
             until((folder / SOCKET).exists, what="the simulated camera")
-            yield House(url=url, folder=folder, units=units, device_keys=keys, processes=processes)
+            yield House(
+                url=url,
+                folder=folder,
+                units=units,
+                device_keys=keys,
+                processes=processes,
+                forward=forward,
+            )
     finally:
         engine.dispose()

@@ -70,7 +70,7 @@ class Evening:
                 self.bet(table)
                 table.deal(self.face() for _ in range(CARDS))
             for table in self.tables:
-                table.wait_for_close()
+                table.close_window()
                 table.reveal_all()
 
     def stand_still(self) -> None:
@@ -85,7 +85,7 @@ class Evening:
         others[2].deal(self.face() for _ in range(3))
         for _ in range(3):
             others[2].device("reports", kind="read_failed", code=None, reason="unreadable")
-        others[0].wait_for_close()
+        others[0].close_window()
         others[0].command("reveal")
         shown.start_round()
         self.bet(shown)

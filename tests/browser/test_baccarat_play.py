@@ -44,7 +44,7 @@ def seat(windows: Windows, player: str, table: str, **options: object) -> Window
 
 def deal(table: Table, faces: tuple[str, ...]) -> None:
     """Deal after the close, as far as it goes."""
-    table.wait_for_close()
+    table.close_window()
     table.deal(faces)
 
 

@@ -136,7 +136,7 @@ def deal_to(table: Table, faces: tuple[str, ...]) -> None:
     """Play from the start of the round until these cards lie open."""
     table.start_round()
     table.lay(BURN)
-    table.wait_for_close()
+    table.close_window()
     table.deal(faces)
 
 
@@ -262,7 +262,7 @@ def test_the_pit_sees_two_games_side_by_side(
     pok_deng.start_round()
     bet(house, pok_deng, "p1", "p1_pair")
     pok_deng.deal((BURN, *HANDS))
-    pok_deng.wait_for_close()
+    pok_deng.close_window()
     pok_deng.reveal_all()
     round_id = baccarat.start_round()
     bet(house, baccarat, "player", "banker", "tie", "player_pair", "banker_pair")
@@ -273,7 +273,7 @@ def test_the_pit_sees_two_games_side_by_side(
     # The most the bank can lose on each: 1, 0.95, 7, 11 and 11 a unit.
     expect(pit("tile-T4")).to_contain_text("¥30,950")
     baccarat.lay(BURN)
-    baccarat.wait_for_close()
+    baccarat.close_window()
     baccarat.deal(ROUNDS["both draw"].four)
     expect(pit("tile-T4")).to_contain_text("dealing")
     expect(pit("tile-T4")).to_contain_text("Player card 3")
@@ -315,14 +315,14 @@ def test_the_figures_compare_the_returns_of_both_games(
     table.start_round()
     bet(house, table, "player", "banker", "tie", "player_pair")
     table.lay(BURN)
-    table.wait_for_close()
+    table.close_window()
     table.deal(ROUNDS["a natural"].four)
     table = shoes["T3"]
     table.make_ready()
     table.start_round()
     bet(house, table, "p1", "p1_pair")
     table.deal((BURN, *HANDS))
-    table.wait_for_close()
+    table.close_window()
     table.reveal_all()
     pit = windows.of("pit", "/pit/figures")
     for kind, words in (

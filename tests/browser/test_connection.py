@@ -108,7 +108,7 @@ def test_a_bet_that_finds_no_way_is_unknown_then_refused_and_never_counts_late(
     expect(play("spot-p1")).to_contain_text("Checking…")
     expect(play("message")).to_have_text("Checking whether this bet counted…")
     expect(play("balance")).to_have_text(f"¥{PURSE_MINOR:,}")
-    table.wait_for_close()
+    table.close_window()
     play.page.unroute(WAGERS)
     expect(play("message")).to_have_text("Too late. Nothing taken.")
     expect(play("spot-p1")).to_have_attribute("data-state", "empty")

@@ -31,7 +31,7 @@ def play_round(house: House, table: Table, stakes: Mapping[str, str]) -> str:
         wager = {"id": str(uuid.uuid4()), "bet": bet, "stake_minor": STAKE_MINOR}
         house.door(player).post(f"/api/rounds/{round_id}/wagers", wager)
     table.deal()
-    table.wait_for_close()
+    table.close_window()
     table.reveal_all()
     until(lambda: table.view()["phase"] == "settled", what=f"{round_id} is settled")
     return round_id

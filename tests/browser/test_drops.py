@@ -82,7 +82,7 @@ def bet(play: Window, spot: str = "spot-p1") -> None:
 
 def ends(table: Table) -> None:
     """Let the round end."""
-    table.wait_for_close()
+    table.close_window()
     table.reveal_all()
     until(lambda: table.view()["phase"] == "settled", what="the round is settled")
 

@@ -148,4 +148,4 @@ def test_the_measures_find_what_is_faint_small_wide_cut_or_in_the_way(windows: W
     assert len(small_targets(page)) == 1
     assert sideways(page)["scroll"] > 0
     assert cut_off(page) == ["small: beyond"]
-    assert overlaps(page, ["one", "other"]) == [("one", "other")]
+    assert overlaps(page, ["one", "other"]) == [["one", "other"]]

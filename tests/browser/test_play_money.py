@@ -153,7 +153,7 @@ def test_friends_open_a_room_bet_together_and_one_leaves_in_the_middle(
     expect(gone).to_contain_text(f"{cho} has left")
     expect(gone).to_contain_text("Forfeited")
 
-    baccarat.wait_for_close()
+    baccarat.close_window()
     baccarat.deal((BURN, *TIE))
     until(lambda: baccarat.view()["phase"] == "settled", what="the round is settled")
     see(owner, ben, "Tie 50.00 G Returned 400.00 G")
@@ -317,7 +317,7 @@ def test_a_purse_that_is_gone_starts_again_with_words(
     play = windows.of(player, "/play/T2").live()
     baccarat.start_round()
     bet(play, "banker_pair")
-    baccarat.wait_for_close()
+    baccarat.close_window()
     baccarat.deal((BURN, *TIE))
     expect(play("toasts")).to_contain_text("Your purse starts again at 1,000.00 G")
     expect(play("toasts")).to_contain_text("Medals: First round, Second chance")
@@ -370,7 +370,7 @@ def test_every_felt_keeps_its_words_readable_with_every_mark_on_it(
     for spot in ("tie", "player"):
         bet(play, spot)
     measured(club_house, play, player, felts)
-    baccarat.wait_for_close()
+    baccarat.close_window()
     baccarat.deal((BURN, *TIE))
     until(lambda: baccarat.view()["phase"] == "settled", what="the round is settled")
     measured(club_house, play, player, felts)

@@ -167,5 +167,5 @@ def test_the_pit_is_told_who_tried_to_open_a_table_and_ends_the_alarm_by_taking_
 
     station.primary()
     expect(pit("alarm-dealer_not_qualified"), "the next try is told anew").to_have_count(1)
-    pit("acknowledge").click()
+    pit("alarm-dealer_not_qualified").get_by_test_id("acknowledge").click()
     expect(pit("alarm-dealer_not_qualified")).to_have_count(0)
