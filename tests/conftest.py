@@ -11,6 +11,7 @@ import argon2
 import psycopg
 import pytest
 from flask import Flask
+from jinja2.bccache import BytecodeCache, FileSystemBytecodeCache
 from sqlalchemy import Engine, text
 from sqlalchemy.engine import make_url
 from werkzeug.test import TestResponse
@@ -188,8 +189,9 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def settings(sqlite_url: str) -> Settings:
-    """The project's own settings file over a database of one's own."""
+def settings(sqlite_url: str, migrated_file: Path) -> Settings:
+    """The project's own settings file over a database of one's own, which has its schema."""
+    shutil.copy(migrated_file, str(make_url(sqlite_url).database))
     return load_settings(
         DEFAULT_FILE,
         database_url=sqlite_url,
@@ -199,14 +201,26 @@ def settings(sqlite_url: str) -> Settings:
     )
 
 
+@pytest.fixture(scope="session")
+def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> BytecodeCache:
+    """Templates that one application compiled, for the next."""
+    return FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
+
+
 @pytest.fixture
-def app(settings: Settings, clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
+def app(
+    settings: Settings,
+    clock: ManualClock,
+    monkeypatch: pytest.MonkeyPatch,
+    compiled_templates: BytecodeCache,
+) -> Iterator[Flask]:
     """The whole application with quick hashes and a clock that stands still."""
     hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr(entrance, "Argon2Hasher", lambda: Argon2Hasher(hasher))
     monkeypatch.setattr(entrance, "SystemClock", lambda: clock)
     made = entrance.create_app(settings)
     made.testing = True
+    made.jinja_env.bytecode_cache = compiled_templates
     yield made
     made.extensions["studio"].close()
 
