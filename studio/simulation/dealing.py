@@ -132,6 +132,7 @@ class Dealer:
         self._chance = chance
         self._taken = taken
         self._pending: tuple[Actor, dict[str, Json]] | None = None
+        self._seated: Actor | None = None
 
     def act(self) -> None:
         """Do the next thing: a command that was not answered, an error, or the procedure."""
@@ -139,6 +140,8 @@ class Dealer:
         if live is None:
             return
         self.see_what_was_taken(live.state)
+        seated = live.state.dealer
+        self._seated = next((one for one in DEALERS if seated and one.id == seated.id), None)
         if self._pending is not None:
             self._send(*self._pending)
         elif not self.careful and self._chance.one_in(ERR_ONE_IN):
@@ -149,6 +152,8 @@ class Dealer:
     def command(self, name: str, *, actor: Actor | None = None, **args: Json) -> None:
         """Press a button; without an answer it is pressed again, under the same id."""
         by = actor or self._chance.weighted(DEALERS, (9, 0 if self.careful else 1))
+        if self.careful and self._seated is not None:
+            by = self._seated  # whoever sits there deals on
         self._send(by, {"id": self._chance.uuid(), "command": name, **args})
 
     def _send(self, actor: Actor, body: dict[str, Json]) -> None:
