@@ -1,9 +1,8 @@
 """The club of a play-money studio: tallies and medals, the shop, options.
 
 A round is counted in the transaction that settles it, once, and anew in each that corrects it. A
-purchase is a transfer from the
-wallet to the house's play account; it never leaves less in the wallet than the smallest bet, or
-spending would fill the purse up again.
+purchase is a transfer from the wallet to the house's play account; it never leaves less in the
+wallet than the smallest bet, or spending would fill the purse up again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -36,6 +36,13 @@ def opened(windows: Windows, name: str, table: Table) -> Window:
     return pit
 
 
+def everybody(windows: Windows, table: Table, player: str) -> tuple[Window, ...]:
+    """Return the windows of player, dealer and both supervisors."""
+    play = windows.of(player, f"/play/{table.code}").live()
+    desk = windows.of(table.dealer, f"/station?table={table.code}").live()
+    return play, desk, opened(windows, "pit", table), opened(windows, "pit2", table)
+
+
 def has_money(play: Window, *, balance: str, held: str) -> None:
     expect(play("balance")).to_have_text(balance)
     expect(play("held")).to_have_text(held)
@@ -44,10 +51,8 @@ def has_money(play: Window, *, balance: str, held: str) -> None:
 def test_a_void_of_much_is_proposed_by_one_and_carried_out_by_another(
     full: tuple[Table, str], windows: Windows
 ) -> None:
-    table, player = full
-    play = windows.of(player, f"/play/{table.code}").live()
-    desk = windows.of(table.dealer, f"/station?table={table.code}").live()
-    first, second = opened(windows, "pit", table), opened(windows, "pit2", table)
+    table, _ = full
+    play, desk, first, second = everybody(windows, *full)
     has_money(play, balance="¥0", held="¥100,000")
 
     first("situation").select_option("card_exposed")
@@ -91,10 +96,8 @@ def test_a_void_of_much_is_proposed_by_one_and_carried_out_by_another(
 def test_a_void_of_much_that_is_declined_leaves_the_round_to_be_resumed(
     full: tuple[Table, str], windows: Windows
 ) -> None:
-    table, player = full
-    play = windows.of(player, f"/play/{table.code}").live()
-    desk = windows.of(table.dealer, f"/station?table={table.code}").live()
-    first, second = opened(windows, "pit", table), opened(windows, "pit2", table)
+    table, _ = full
+    play, desk, first, second = everybody(windows, *full)
     first("void").click()
     expect(first("choice-money")).to_contain_text("another supervisor has to approve it")
     first("field-reason").fill(FELL)
