@@ -9,7 +9,7 @@ import requests
 from studio.demo.camera import CameraHand
 from studio.demo.client import TIMEOUT_S, DoorClient
 from studio.demo.world import manifest
-from studio.domain.cards import CodeVersion, PrintedCode, parse_card
+from studio.domain.cards import ALL_CARDS, CodeVersion, PrintedCode, parse_card
 from studio.domain.game import Json
 from tests.browser.house import DECKS, HAND_SCANNER, SOCKET, House, until
 
@@ -25,8 +25,8 @@ HANDS = ("2S", "3D", "6S", "7H", "9D", "JH", "2C", "3H", "6D", "7D", "9H", "JD")
 OPENING = ("2H", "8D", "TD")
 """A two is turned first, so that two cards are burnt."""
 
-SHOE_LOW = 200
-"""With fewer cards a fresh shoe is laid out, so that no test meets the cut card."""
+COPIES_LOW = 2
+"""With fewer copies of a face left a fresh shoe is laid out, so that every hand is as named."""
 
 
 @dataclass
@@ -75,16 +75,21 @@ class Table:
     # Cards -------------------------------------------------------------------------------------
 
     def printed(self, face: str) -> PrintedCode:
-        """Return the code of a copy of this face, or of any card when all eight are out."""
-        wanted = parse_card(face).number
-        secret = {parse_card(one).number for one in (SECRET_BURN, *SECRET_HANDS)}
-        left = [one for one in manifest(DECKS).items() if one[0] not in self.used]
-        copies = [one for one in left if one[1] == wanted]
-        serial, number = (copies or [one for one in left if one[1] not in secret])[0]
+        """Return the code of a copy of this face that no test has taken from this shoe."""
+        number = parse_card(face).number
+        serial = self._left()[number][0]
         self.used.add(serial)
         return PrintedCode(
             version=CodeVersion.CARD, number=number, deck_set=self.deck_set, serial=serial
         )
+
+    def _left(self) -> dict[int, list[int]]:
+        """Return card number -> serials of the copies that no test has taken."""
+        left: dict[int, list[int]] = {card.number: [] for card in ALL_CARDS}
+        for serial, number in manifest(DECKS).items():
+            if serial not in self.used:
+                left[number].append(serial)
+        return left
 
     def lay(self, face: str) -> PrintedCode:
         """Let the scanner see the next card and wait until the studio has taken it."""
@@ -160,7 +165,8 @@ class Table:
         for _ in range(20):
             view = self.view()
             code = view["instruction"]["code"]
-            if code == "start_round" and view["shoe"]["in_shoe"] > SHOE_LOW:
+            low = any(len(copies) < COPIES_LOW for copies in self._left().values())
+            if code == "start_round" and not low:
                 break
             if code == "start_round":
                 self.pit("close_shoe", cards_left=view["shoe"]["in_shoe"])
