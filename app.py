@@ -151,27 +151,11 @@ def make_studio(settings: Settings, publisher: Publisher) -> Studio:
         evidence=EvidenceService(
             units=units, clock=clock, signer=Signer(settings.secret_key.get_secret_value())
         ),
-        pictures=make_pictures(settings, setups, units=units, publisher=publisher),
+        pictures=PictureService(units=units, publisher=publisher, setups=setups),
         play=play,
         club=club,
         known_devices=devices(settings),
         close=engine.dispose,
-    )
-
-
-def make_pictures(
-    settings: Settings,
-    setups: Mapping[str, TableSetup],
-    *,
-    units: SqlUnits,
-    publisher: Publisher,
-) -> PictureService:
-    """Join the use cases of the scanners' pictures with the real store."""
-    return PictureService(
-        units=units,
-        publisher=publisher,
-        setups=setups,
-        keep_days=settings.retention.pictures_days,
     )
 
 

@@ -79,9 +79,6 @@ class Pictures(Protocol):
             RefusedError: `picture_not_wanted` when no such report of the table wants one.
         """
 
-    def forget(self, *, before_ms: int) -> int:
-        """Delete the pictures, come or not, that were wanted before; return how many."""
-
     def taken(self, table: str, *, limit: int) -> Sequence[PictureRow]:
         """Return a table's latest pictures, newest first, without their content."""
 

@@ -14,7 +14,6 @@ from studio.domain.game import Json
 from studio.services.jpeg import jpeg_size
 from studio.services.picture_ports import NewPicture, Picture, PictureRow
 from studio.services.ports import Actor, Publisher, Role, Units
-from studio.services.retention_ports import DAY_MS
 from studio.services.retry import again
 from studio.services.setup import TableSetup
 
@@ -33,12 +32,11 @@ class PictureService:
     units: Units
     publisher: Publisher
     setups: Mapping[str, TableSetup]
-    keep_days: int
 
     def take(
         self, device: str, *, table: str, report_id: str, captured_ms: int, frame: Json, card: Json
     ) -> dict[str, Json]:
-        """Keep the picture of a report, once; older ones go.
+        """Keep the picture of a report, once.
 
         Args:
             device: who sends it.
@@ -57,8 +55,6 @@ class PictureService:
 
         def work() -> bool:
             with self.units.write() as uow:
-                now_ms = uow.now_ms()
-                uow.pictures.forget(before_ms=now_ms - self.keep_days * DAY_MS)
                 taken = uow.pictures.take(
                     NewPicture(
                         device=device,
@@ -67,7 +63,7 @@ class PictureService:
                         frame=frame_bytes,
                         card=card_bytes,
                         captured_ms=captured_ms,
-                        at_ms=now_ms,
+                        at_ms=uow.now_ms(),
                     )
                 )
                 uow.commit()

@@ -45,10 +45,6 @@ class MemoryPictures(Pictures):
         self._disk.set_item(self._disk.pictures, picture_id, replace(kept, came=True))
         return not kept.came
 
-    def forget(self, *, before_ms: int) -> int:
-        """See the port; nothing there grows old."""
-        return 0
-
     def taken(self, table: str, *, limit: int) -> Sequence[PictureRow]:
         """See the port; nobody there asks for the list."""
         return ()

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from studio.domain.errors import RefusedError
 from studio.services.picture_ports import (
@@ -78,13 +78,6 @@ class SqlPictures(Pictures):
                 report_id=picture.report_id,
             )
         return False
-
-    def forget(self, *, before_ms: int) -> int:
-        """See the port."""
-        gone = self._connection.execute(
-            delete(scan_picture).where(scan_picture.c.wanted_ms < before_ms)
-        )
-        return gone.rowcount
 
     def taken(self, table: str, *, limit: int) -> Sequence[PictureRow]:
         """See the port."""

@@ -10,11 +10,13 @@ from studio.services.jpeg import jpeg_size
 from studio.services.picture_ports import WantedPicture
 from studio.services.pictures import (
     CARD_BYTES_MAX,
-    DAY_MS,
     FRAME_BYTES_MAX,
     LIST_MAX,
     SIDE_PX_MAX,
 )
+from studio.services.retention import RetentionService
+from studio.services.retention_ports import DAY_MS, Kept
+from studio.settings_retention import RetentionSettings
 from tests.support.floor import (
     ADMINISTRATOR,
     AUDITOR,
@@ -27,6 +29,8 @@ from tests.support.floor import (
     serial_of,
 )
 from tests.support.jpegs import jpeg, text
+
+DAYS = RetentionSettings().days
 
 WANTED = {"taken": True, "duplicate": False, "picture": True}
 NOT_WANTED = {"taken": True, "duplicate": False}
@@ -172,25 +176,28 @@ def test_a_cut_head_is_no_jpeg(cut):
 # Keeping --------------------------------------------------------------------------------------
 
 
-def test_old_pictures_go_when_new_ones_come(both):
+def prune(floor) -> int:
+    return RetentionService(units=floor.units, days=DAYS).run()["pictures"]
+
+
+def test_pictures_go_when_they_are_older_than_their_days(both):
     both.to_betting()
     for number in (1, 2):
         failed(both, f"cam-90{number}")
         send(both, f"cam-90{number}")
         both.wait(DAY_MS)
-    failed(both, "cam-903")
-    both.wait((both.pictures.keep_days - 2) * DAY_MS)
-    assert len(both.pictures.of_table("T1")) == 2, "thirty days are kept"
+    both.wait((DAYS[Kept.PICTURES] - 2) * DAY_MS)
+    assert prune(both) == 0
     both.wait(1)
-    send(both, "cam-903")
-    reports = [row["at_ms"] for row in both.pictures.of_table("T1")]
-    assert len(reports) == 2, "the first is older than thirty days"
+    assert prune(both) == 1
+    assert len(both.pictures.of_table("T1")) == 1
 
 
 def test_a_picture_that_comes_after_its_time_is_wanted_no_more(floor):
     floor.to_betting()
     failed(floor, "cam-901")
-    floor.wait(floor.pictures.keep_days * DAY_MS + 1)
+    floor.wait(DAYS[Kept.PICTURES] * DAY_MS + 1)
+    assert prune(floor) == 1
     with pytest.raises(RefusedError) as refusal:
         send(floor, "cam-901")
     assert refusal.value.code == "picture_not_wanted"

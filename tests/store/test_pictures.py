@@ -106,13 +106,6 @@ def test_a_picture_is_whole_or_wanted(wanted, values):
         unit.connection.execute(update(scan_picture).where(taken).values(**values))
 
 
-def test_forgetting_takes_what_is_older_come_or_not(wanted):
-    with wanted.units.write() as unit:
-        assert unit.pictures.forget(before_ms=AT_MS) == 0
-        assert unit.pictures.forget(before_ms=AT_MS + 1) == 2
-        unit.commit()
-
-
 _FOREIGN_KEYS = """
 SELECT conrelid::regclass::text AS of, conname AS name,
     replace(pg_get_constraintdef(oid), ' NOT VALID', '') || ' NOT VALID' AS what

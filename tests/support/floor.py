@@ -145,7 +145,7 @@ class Floor:
         )
         self.clockwork = Clockwork(runner=self.tables, links=self.links)
         self.pictures = PictureService(
-            units=self.units, publisher=self.publisher, setups=self.setups, keep_days=30
+            units=self.units, publisher=self.publisher, setups=self.setups
         )
         self.wagers = WagerService(
             units=self.units, setups=self.setups, games=games, publisher=self.publisher
