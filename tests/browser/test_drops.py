@@ -19,6 +19,7 @@ from tests.browser.windows import Window, Windows
 pytestmark = pytest.mark.browser
 
 GRACE_MS = 8_000
+STATION_LOST_MS = 5_000
 BEAT_S = 0.4
 PLANS = (
     Plan(code="T1", dealer="sato", window_ms=8_000),
@@ -32,7 +33,7 @@ PLANS = (
         for link, dealer, limit_ms in (
             ("video", "mori", 2_000),
             ("scanner", "abe", 2_000),
-            ("station", "endo", 5_000),
+            ("station", "endo", STATION_LOST_MS),
         )
     ),
     Plan(code="T5", dealer="fujii", window_ms=8_000),
@@ -193,10 +194,12 @@ def test_a_stations_line_is_lost_before_and_after_the_first_card(
     table.start_round()
     bet(play.live())
     desk.context.set_offline(True)
+    house.let_pass(until_ms=house.now_ms() + STATION_LOST_MS)
     expect(play("drop")).to_contain_text("dealer's station. No card has been drawn.")
     expect(desk("offline")).to_contain_text("Draw no card: the round is cancelled in a moment")
     expect(desk("instruction")).to_contain_text("Draw no card.")
     expect(fate).to_contain_text("It is cancelled and refunded in a moment")
+    house.let_pass(until_ms=house.now_ms() + GRACE_MS)
     expect(play("drop")).to_contain_text("Your ¥1,000 came back.")
     desk.context.set_offline(False)
     expect(desk.live()("instruction")).to_have_text("Start the round")
@@ -205,6 +208,7 @@ def test_a_stations_line_is_lost_before_and_after_the_first_card(
     bet(play)
     table.deal((BURN, *HANDS))
     desk.context.set_offline(True)
+    house.let_pass(until_ms=house.now_ms() + STATION_LOST_MS)
     expect(play("drop")).to_contain_text("The result is announced when the connection is back.")
     expect(desk("offline")).to_contain_text("Deal on, this round counts.")
     expect(fate).to_contain_text("Round 2 has started")
