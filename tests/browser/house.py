@@ -44,6 +44,8 @@ STAFF = {
 }
 
 SETTINGS = """
+audit_hours = 0
+
 [rates]
 wagers_per_minute = 100000
 commands_per_minute = 100000
@@ -97,7 +99,7 @@ kind = "simulated"
 socket = "{socket}"
 width = 960
 height = 540
-frames_per_s = 30
+frames_per_s = 10
 
 [uplink]
 url = "{url}"
