@@ -17,7 +17,8 @@ from studio.domain.money import STAKE_MINOR_MAX
 from studio.services.club_data import ClubData, Item, ItemKind, Medal, club_faults
 from studio.services.setup import TableSetup
 from studio.services.tallies import known_tallies
-from studio.settings import DEFAULT_FILE, Settings, SettingsError, currency_of
+from studio.settings import DEFAULT_FILE, Settings, currency_of
+from studio.settings_error import SettingsError
 
 CODE_CHARS_MAX: Final = 40
 PROJECT: Final = DEFAULT_FILE.parent.parent

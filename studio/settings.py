@@ -38,6 +38,7 @@ from studio.domain.game import AnyGame, GameConfig, Json, ScanAt
 from studio.domain.money import CURRENCIES, STAKE_MINOR_MAX, Currency
 from studio.services.setup import BetLimits, LinkLimits, TableSetup
 from studio.settings_corrections import CorrectionSettings
+from studio.settings_error import SettingsError
 from studio.settings_play import PlaySettings, need_no_money, need_options_for_money
 from studio.settings_retention import RetentionSettings
 
@@ -56,15 +57,6 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$")]
 Milliseconds = Annotated[int, Field(gt=0, le=3_600_000)]
 Amount = Annotated[int, Field(gt=0, le=STAKE_MINOR_MAX)]
 Rate = Annotated[int, Field(gt=0, le=1_000_000)]
-
-
-class SettingsError(Exception):
-    """The settings can't be used; `lines` says why, one fault a line."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        """Keep the faults."""
-        super().__init__("\n".join(lines))
-        self.lines = tuple(lines)
 
 
 class _Section(BaseModel):

@@ -16,7 +16,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.engine import make_url
 from werkzeug.test import TestResponse
 
-import app as entrance
+from studio import joining
 from studio.services.people import NewPerson
 from studio.services.people_ports import Person
 from studio.services.ports import Actor, Role
@@ -219,9 +219,9 @@ def app(
 ) -> Iterator[Flask]:
     """The whole application with quick hashes and a clock that stands still."""
     hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(entrance, "Argon2Hasher", lambda: Argon2Hasher(hasher))
-    monkeypatch.setattr(entrance, "SystemClock", lambda: clock)
-    made = entrance.create_app(settings)
+    monkeypatch.setattr(joining, "Argon2Hasher", lambda: Argon2Hasher(hasher))
+    monkeypatch.setattr(joining, "SystemClock", lambda: clock)
+    made = joining.make_app(settings)
     made.testing = True
     made.jinja_env.bytecode_cache = compiled_templates
     yield made

@@ -1,21 +1,16 @@
 """`app.py cards`: print deck sets, badges and test cards, and register what was printed."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import click
 
+from studio.cli.lines import FAILED, fail, one_line_errors
+from studio.cli.stores import open_units
 from studio.domain.cards import DECK_SET_MAX, SERIAL_MAX
 from studio.services.ports import DeckSet
-from studio.store.units import SqlUnits
-from studio.web.lines import FAILED, fail, one_line_errors
 
 DECKS, SETS_OF_TILES = 8, 1
 """How many decks or sets of dominoes make a deck set, unless said otherwise."""
-
-OpenStore = Callable[[str | None], AbstractContextManager[SqlUnits]]
-"""Opens the database of this address, else the settings' one."""
 
 _decks = click.option(
     "--decks",
@@ -25,7 +20,12 @@ _decks = click.option(
 _tiles = click.option("--tiles", is_flag=True, help="Dominoes instead of cards.")
 
 
-@click.command("print")
+@click.group()
+def cards() -> None:
+    """Cards, dominoes, badges, test cards: print and register."""
+
+
+@cards.command("print")
 @click.option("--deck-set", type=click.IntRange(1, DECK_SET_MAX), help="Number of the deck set.")
 @_decks
 @_tiles
@@ -121,32 +121,20 @@ def _print_test_cards(output: Path, *, profile: str) -> None:
     click.echo("  python -m scanner calibrate --config FILE.toml")
 
 
-def cards_command(open_store: OpenStore) -> click.Group:
-    """Return the commands about printed things over the real store."""
+@cards.command()
+@click.option("--deck-set", type=click.IntRange(1, DECK_SET_MAX), required=True, help="Its number.")
+@_decks
+@_tiles
+@click.option("--database-url", help="Else the settings' database.")
+@one_line_errors
+def register(*, deck_set: int, decks: int | None, tiles: bool, database_url: str | None) -> None:
+    """Add a printed deck set's manifest: from then on a table may load it."""
+    from scanner.printing import card_manifest, tile_manifest
 
-    @click.command()
-    @click.option(
-        "--deck-set", type=click.IntRange(1, DECK_SET_MAX), required=True, help="Its number."
-    )
-    @_decks
-    @_tiles
-    @click.option("--database-url", help="Else the settings' database.")
-    @one_line_errors
-    def register(
-        *, deck_set: int, decks: int | None, tiles: bool, database_url: str | None
-    ) -> None:
-        """Add a printed deck set's manifest: from then on a table may load it."""
-        from scanner.printing import card_manifest, tile_manifest
-
-        decks = decks or (SETS_OF_TILES if tiles else DECKS)
-        manifest = tile_manifest(decks) if tiles else card_manifest(decks)
-        with open_store(database_url) as units, units.write() as uow:
-            uow.deck_sets.register(DeckSet(number=deck_set, decks=decks, manifest=manifest))
-            uow.commit()
-        things = "dominoes" if tiles else "cards"
-        click.echo(f"Deck set {deck_set} is registered: {len(manifest)} {things}.")
-
-    group = click.Group("cards", help="Cards, dominoes, badges, test cards: print and register.")
-    group.add_command(print_)
-    group.add_command(register)
-    return group
+    decks = decks or (SETS_OF_TILES if tiles else DECKS)
+    manifest = tile_manifest(decks) if tiles else card_manifest(decks)
+    with open_units(database_url) as units, units.write() as uow:
+        uow.deck_sets.register(DeckSet(number=deck_set, decks=decks, manifest=manifest))
+        uow.commit()
+    things = "dominoes" if tiles else "cards"
+    click.echo(f"Deck set {deck_set} is registered: {len(manifest)} {things}.")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
+from studio.cli.lines import fail, one_line_errors
 from studio.domain.errors import MalformedError
 from studio.domain.game import GameConfig, Json
 from studio.domain.theory import TheoreticalReturn
 from studio.games import game as game_by_code
 from studio.services.vectors import check_vectors
-from studio.web.lines import fail, one_line_errors
 
 RTP_DECIMALS = 15
 

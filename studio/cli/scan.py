@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from studio.web.lines import fail, one_line_errors
+from studio.cli.lines import fail, one_line_errors
 
 PROFILES = ("qr", "code128")
 

@@ -12,10 +12,10 @@ from itertools import islice
 
 import click
 
+from studio.cli.lines import one_line_errors
 from studio.domain.game import Json
 from studio.simulation.guards import Guard, guards_without
 from studio.simulation.world import STEPS, Outcome, run_seed
-from studio.web.lines import one_line_errors
 
 JOBS_MAX = 64
 BATCH = 20

@@ -122,6 +122,31 @@ def test_nothing_runs_when_the_entrance_is_imported():
     assert ended.returncode == 0, ended.stderr.decode()
 
 
+@pytest.mark.parametrize(
+    ("command", "absent"),
+    [
+        ("rtp baccarat --decks 1 --json", {"flask", "sqlalchemy", "pydantic", "cv2"}),
+        ("verify --help", {"flask", "sqlalchemy", "cv2"}),
+        ("simulate --seeds 1 --steps 5", {"flask", "sqlalchemy", "pydantic", "cv2"}),
+    ],
+)
+def test_a_command_waits_for_nothing_that_it_does_without(command, absent):
+    code = (
+        "import sys, app; app.main(sys.argv[1:], standalone_mode=False); "
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *command.split()],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    modules = set(ended.stderr.split())
+    assert "studio" in modules
+    assert not modules & absent
+
+
 def test_the_top_level_holds_what_is_agreed_and_nothing_else():
     agreed = {
         "app.py", "studio", "scanner", "templates", "static", "config", "tests", "README.md",

@@ -7,13 +7,13 @@ from click.testing import CliRunner
 from sqlalchemy import select, text
 from sqlalchemy.engine import make_url
 
-from studio.bench.commands import bench
 from studio.bench.filling import Filling
 from studio.bench.report import Goal, percentile
 from studio.bench.scratch import scratch_database
 from studio.bench.settle import NETS
 from studio.bench.settle_peers import orm_loop_s, raw_rows_s, rows_to_write
 from studio.bench.wire import MASK, frame
+from studio.cli.bench import bench
 from studio.store import audit_money
 from studio.store.tables import LEG_HOUSE, TransferKind, entry, transfer
 

@@ -14,12 +14,12 @@ from scanner.layout import Symbology
 from scanner.sighting import Effort
 from studio.bench import scan as bench_scan
 from studio.bench import scan_events as bench_scan_events
-from studio.bench.commands import bench
 from studio.bench.scan import measure_scan
 from studio.bench.scan_drawn import DECK_SET, MANIFEST, NEGATIVES, Felt, Kind, shots
 from studio.bench.scan_episodes import SCENE_WEIGHTS, Scene, film
 from studio.bench.scan_photos import is_text, measure_photos
 from studio.bench.scan_readers import OURS, READERS, OurReader, PeerReader, Times, timed
+from studio.cli.bench import bench
 
 
 def silent(_line):

@@ -23,13 +23,14 @@ from unittest.mock import patch
 import argon2
 import requests
 
-import app as entrance
+from studio import joining
+from studio.cli.stores import audited
 from studio.demo.camera import CameraHand
 from studio.demo.client import DoorClient, DoorError
 from studio.demo.processes import Processes, clean_environment, free_port, wait_until_ready
 from studio.demo.world import manifest
 from studio.domain.cards import CodeVersion, PrintedCode, parse_card
-from studio.services.audit import audit
+from studio.joining import open_store
 from studio.services.inspection import Fault
 from studio.services.people import NewPerson, PeopleService
 from studio.services.ports import Actor, DeckSet, Role
@@ -161,10 +162,10 @@ def until(ready: Callable[[], Any], what: str, *, limit_s: float = WAIT_S) -> An
 def inside(url: str) -> Iterator[tuple[SqlUnits, PeopleService]]:
     """Open the store behind the doors, with quick hashes for the people made there."""
     settings = load_settings(None, database_url=url, secret_key="s" * 40)
-    engine, units = entrance.open_store(url, currency=currency_of(settings).code)
+    engine, units = open_store(url, currency=currency_of(settings).code)
     quick = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    with patch.object(entrance, "Argon2Hasher", lambda: Argon2Hasher(quick)):
-        people = entrance.make_people(settings, units)
+    with patch.object(joining, "Argon2Hasher", lambda: Argon2Hasher(quick)):
+        people = joining.make_people(settings, units)
     try:
         yield units, people
     finally:
@@ -317,7 +318,7 @@ class Playhouse:
     def faults(self) -> list[Fault]:
         """Audit the database as it is now."""
         with inside(self.database_url) as (units, _):
-            return audit(units, replay=entrance._replay)
+            return audited(units)
 
     def sealed(self) -> list[dict[str, Any]]:
         """Return every sealed card in the order drawn: what only the engine may know."""

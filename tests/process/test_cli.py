@@ -57,10 +57,10 @@ def test_every_command_explains_itself(command):
 
 
 def test_the_help_names_every_command():
-    assert set(entrance.main.commands) >= {name for name in COMMANDS if name and " " not in name}
+    assert set(entrance.COMMANDS) >= {name for name in COMMANDS if name and " " not in name}
     shown = run_app("--help")
     assert (shown.returncode, shown.stderr) == (0, "")
-    for command in entrance.main.commands:
+    for command in entrance.COMMANDS:
         assert f"\n  {command} " in shown.stdout
 
 

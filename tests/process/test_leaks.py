@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import socketio
 
-import app as entrance
+from studio import joining
 from studio.demo.client import DoorClient
 from studio.settings import DEFAULT_FILE, load_settings
 from tests.process.playhouse import TABLE, Playhouse, make_playhouse, until
@@ -80,8 +80,8 @@ def addresses() -> list[str]:
     )
     with pytest.MonkeyPatch.context() as patch:
         # Only the addresses are asked for: no database stands behind this application.
-        patch.setattr(entrance, "make_studio", lambda *_: _NoStudio(settings))
-        rules = list(entrance.create_app(settings).url_map.iter_rules())
+        patch.setattr(joining, "make_studio", lambda *_: _NoStudio(settings))
+        rules = list(joining.make_app(settings).url_map.iter_rules())
     return sorted(
         str(rule)
         for rule in rules

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import app as entrance
+from studio.joining import ROOT
 from studio.services.audit_alarm import tell_pit
 from studio.services.inspection import Fault
 from studio.store.engine import make_engine
@@ -100,7 +101,7 @@ def tamper(floor: Floor, by: int) -> None:
 def test_the_process_raises_the_alarm_while_play_goes_on_and_clears_it_when_all_is_well(
     played, sqlite_url
 ):
-    audit = audit_process(entrance.ROOT, database_url=sqlite_url, environment=dict(os.environ))
+    audit = audit_process(ROOT, database_url=sqlite_url, environment=dict(os.environ))
     assert audit() == 0
     assert alarms(played) == {}
     tamper(played, 1)

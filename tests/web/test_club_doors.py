@@ -5,9 +5,10 @@ import uuid
 import pytest
 from flask_socketio import SocketIO
 
-import app as entrance
+from studio.joining import make_app
 from studio.services.club_data import ItemKind
-from studio.settings import DEFAULT_FILE, Settings, SettingsError, load_settings
+from studio.settings import DEFAULT_FILE, Settings, load_settings
+from studio.settings_error import SettingsError
 from studio.web.live import NAMESPACE
 from tests.conftest import DEVICE_KEY
 from tests.web.floor import BURN, HANDS, bet, make_floor
@@ -229,7 +230,7 @@ def test_a_fault_in_the_clubs_file_stops_the_start(tmp_path, sqlite_url):
     club.write_text('[[medal]]\ncode = "x"\ntally = "wins"\nat_least = 0\n', encoding="utf-8")
     settings = load(tmp_path, sqlite_url, f'{PLAY}\n[play]\nclub_file = "{club}"\n')
     with pytest.raises(SettingsError) as error:
-        entrance.create_app(settings)
+        make_app(settings)
     assert [line.removeprefix(f"{club}: ") for line in error.value.lines] == [
         "medal x: at_least: Input should be greater than or equal to 1 (it is 0)",
         "item: missing",

@@ -8,7 +8,8 @@ from studio.club_settings import load_club
 from studio.games import GAMES, by_code
 from studio.services.club_data import ClubData, ItemKind
 from studio.services.tallies import known_tallies
-from studio.settings import DEFAULT_FILE, SettingsError
+from studio.settings import DEFAULT_FILE
+from studio.settings_error import SettingsError
 from studio.web.catalogue import texts
 from studio.web.pages.catalogue import LANGUAGES
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-import app as entrance
+from studio import joining
 from studio.settings import DEFAULT_FILE, load_settings
 from studio.web.passwords import Argon2Hasher
 from tests.conftest import Browser
@@ -90,9 +90,9 @@ def test_devices_are_limited_by_their_name(app):
 
 
 def test_without_its_redis_the_studio_limits_in_memory(settings, monkeypatch):
-    monkeypatch.setattr(entrance, "Argon2Hasher", lambda: Argon2Hasher(None))
+    monkeypatch.setattr(joining, "Argon2Hasher", lambda: Argon2Hasher(None))
     gone = settings.model_copy(update={"redis_url": "redis://127.0.0.1:9/0"})
-    app = entrance.create_app(gone)
+    app = joining.make_app(gone)
     try:
         stranger = Browser(app)
         assert statuses(31, lambda: stranger.client.get("/login")) == [200] * 30 + [429]

@@ -7,8 +7,8 @@ import argon2
 import pytest
 from sqlalchemy import text
 
-import app as entrance
 from studio.domain.errors import MalformedError, RefusedError
+from studio.joining import open_store
 from studio.services.people import LoginPolicy, NewPerson, PeopleService, PersonChange
 from studio.services.ports import Actor, Role
 from studio.store.people import SqlPeopleUnits
@@ -21,7 +21,7 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture
 def store(database_url):
-    engine, units = entrance.open_store(database_url, currency="JPY")
+    engine, units = open_store(database_url, currency="JPY")
     yield engine, units
     engine.dispose()
 

@@ -7,7 +7,8 @@ import pytest
 from studio.domain.money import CURRENCIES
 from studio.games import GAMES, by_code
 from studio.services.purse import smallest_bet_minor
-from studio.settings import DEFAULT_FILE, SettingsError, currency_of, load_settings, table_setups
+from studio.settings import DEFAULT_FILE, currency_of, load_settings, table_setups
+from studio.settings_error import SettingsError
 from studio.settings_play import PlaySettings, play_policy
 
 PLAY_FILE = DEFAULT_FILE.with_name("play.toml")

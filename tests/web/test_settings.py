@@ -11,13 +11,13 @@ from studio.services.proposing import CorrectionPolicy
 from studio.settings import (
     DEFAULT_FILE,
     Settings,
-    SettingsError,
     currency_of,
     devices,
     embedded_secret,
     load_settings,
     table_setups,
 )
+from studio.settings_error import SettingsError
 
 TEXT = DEFAULT_FILE.read_text(encoding="utf-8")
 

@@ -11,10 +11,10 @@ import click
 import requests
 
 from studio.bench.report import progress
+from studio.cli.lines import FAILED, OneLineGroup, fail, one_line_errors
 from studio.demo.client import DoorError
 from studio.demo.processes import ProcessError
 from studio.domain.game import Json
-from studio.web.lines import FAILED, OneLineGroup, fail, one_line_errors
 
 P = ParamSpec("P")
 

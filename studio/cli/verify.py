@@ -1,70 +1,19 @@
-"""`app.py export` and `app.py verify`: a round as signed evidence, checked without the studio."""
+"""`app.py verify`: a round's signed evidence, checked without the studio."""
 
 import json
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from studio.cli.lines import one_line_errors
 from studio.domain.errors import MalformedError
 from studio.domain.game import Json
 from studio.games import GAMES, by_code
 from studio.services.bundle_check import check_bundle
-from studio.services.evidence import EvidenceService
 from studio.services.inspection import Fault
-from studio.services.ports import Actor, Role
 from studio.signing import signature_holds
-from studio.web.lines import fail, one_line_errors
-
-OPERATOR = Actor(id=0, name="command line", role=None)
-
-Evidence = Callable[[str | None], AbstractContextManager[EvidenceService]]
-"""Opens the evidence of the database at an address."""
-
-
-def export_command(evidence: Evidence) -> click.Command:
-    """Return `export`; `evidence` opens the database."""
-
-    @click.command()
-    @click.argument("round_id")
-    @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="File.")
-    @click.option("--player", type=int, help="Only this player's wagers.")
-    @click.option("--reason", default="", help="Goes into the audit trail; with all wagers.")
-    @click.option("--pictures", is_flag=True, help="Also pictures of cards that did not read.")
-    @click.option("--database-url", help="Else the settings' database.")
-    @one_line_errors
-    def export(
-        round_id: str,
-        *,
-        output: Path,
-        player: int | None,
-        reason: str,
-        pictures: bool,
-        database_url: str | None,
-    ) -> None:
-        """Write a round that has ended as one signed bundle."""
-        with evidence(database_url) as service:
-            if player is None:
-                bundle = service.of_all(OPERATOR, round_id, reason=reason, pictures=pictures)
-            else:
-                asking = Actor(id=player, name="", role=Role.PLAYER)
-                bundle = service.of_player(asking, round_id)
-        try:
-            output.write_text(json.dumps(bundle, ensure_ascii=False), encoding="utf-8")
-        except OSError as error:
-            fail(f"{output} can't be written: {error.strerror}", status=1)
-        events, wagers = len(bundle["events"]), len(bundle["wagers"])
-        click.echo(f"{output}: round {round_id}, {events} events, {wagers} wagers.")
-        click.echo(f"Check it with: python app.py verify {output} --key {_key(bundle)}")
-
-    return export
-
-
-def _key(bundle: dict[str, Json]) -> str:
-    return str(bundle["signature"]["public_key"])
 
 
 @click.command()
@@ -112,5 +61,6 @@ def _lines(content: dict[str, Json], faults: list[Fault], *, pinned: bool) -> li
         f"card as committed, results as the rules give them, {whose} paid by them."
     )
     if not pinned:
-        lines.append(f"Signed by {_key(content)}: compare it with the studio's own (--key).")
+        key = content["signature"]["public_key"]
+        lines.append(f"Signed by {key}: compare it with the studio's own (--key).")
     return lines

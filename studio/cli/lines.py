@@ -1,15 +1,15 @@
 """How the command line speaks of what went wrong: one clear line on stderr, never a traceback."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from importlib import import_module
 from typing import Any, NoReturn, ParamSpec
 
 import click
-from sqlalchemy.exc import DBAPIError
 
 from studio.domain.errors import StudioError
-from studio.settings import SettingsError
+from studio.settings_error import SettingsError
 
 P = ParamSpec("P")
 FAILED, MISUSED = 1, 2
@@ -33,7 +33,12 @@ def one_line_errors(command: Callable[P, None]) -> Callable[P, None]:
             fail(*error.lines, status=MISUSED)
         except StudioError as error:
             fail(error.message, status=FAILED)
-        except DBAPIError as error:
+        except Exception as error:
+            # Imported only now: many commands ask no database.
+            from sqlalchemy.exc import DBAPIError
+
+            if not isinstance(error, DBAPIError):
+                raise
             fail(f"The database fails: {str(error.orig).splitlines()[0]}", status=FAILED)
 
     return guarded
@@ -65,3 +70,24 @@ class OneLineGroup(click.Group):
         except click.Abort:
             fail("Stopped.", status=FAILED)
         sys.exit(status if isinstance(status, int) else 0)
+
+
+class LazyGroup(OneLineGroup):
+    """Imports a command when somebody asks for it."""
+
+    def __init__(self, *args: Any, lazily: Mapping[str, str], **kwargs: Any) -> None:
+        """Keep name -> `module:name in it`; the rest is click's own."""
+        super().__init__(*args, **kwargs)
+        self._lazily = lazily
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, as the help shows them."""
+        return sorted(self._lazily)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command; None when there is none of this name."""
+        if cmd_name not in self._lazily:
+            return None
+        module, _, name = self._lazily[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
