@@ -105,9 +105,10 @@ def test_every_kind_and_felt_is_drawn():
 
 @pytest.mark.parametrize("symbology", Symbology)
 def test_a_film_shows_episode_after_episode(symbology):
-    takes = [take for take, _ in zip(film(2, symbology), range(250), strict=False)]
+    takes = [take for take, _ in zip(film(2, symbology), range(120), strict=False)]
     numbers = [take.episode.number for take in takes]
     assert numbers == sorted(numbers)
+    assert len(set(numbers)) > 1
     assert {take.episode.scene for take in takes} <= set(SCENE_WEIGHTS)
     assert Scene.CARD in {take.episode.scene for take in takes}
     assert all(take.image.shape == (720, 1280, 3) for take in takes)

@@ -298,36 +298,24 @@ def test_a_demo_that_is_told_to_end_leaves_nothing_behind_even_in_a_long_folder(
     port = free_port()
     folder = tmp_path / ("x" * 100)  # too long for the path of a socket
     folder.mkdir()
-    with demo(folder, "--port", str(port)) as running:
+    with demo(folder, "--port", str(port), "--game", "all", "--play-money") as running:
         groups = up(running)
         assert sorted(running.children()) == sorted(groups)
-        for who in ("guest", "dealer", "pit", "auditor", "admin"):
-            assert re.search(rf"^  {who} +http://127\.0\.0\.1:{port}/", running.said(), re.M)
-        running.process.send_signal(signal.SIGTERM)
-        assert running.wait() == 0
-        assert "Stopping." in running.said()
-        assert re.search(r"^audit_faults +0$", running.said(), re.MULTILINE)
-        need_nothing_left(running, groups, folder)
-
-
-def test_two_tables_are_announced_with_their_dealers_and_end_together(short_folder):
-    port = free_port()
-    with demo(short_folder, "--port", str(port), "--game", "all", "--play-money") as running:
-        groups = up(running)
-        assert sorted(running.children()) == sorted(groups)
-        assert len(groups) == 3
+        assert len(groups) == 3, "a server and two scanners"
         home = rf"http://127\.0\.0\.1:{port}"
         for line in (
             rf"guest +{home}/play +bet and watch",
             rf"guest +{home}/rooms +open or join a room and bet together",
             rf"dealer +{home}/station\?table=T1 .*T1 Pok Deng",
             rf"dealer2 +{home}/station\?table=T2 .*T2 Baccarat",
+            *(rf"{who} +{home}/" for who in ("pit", "auditor", "admin")),
         ):
             assert re.search(rf"^  {line}", running.said(), re.MULTILINE)
-        running.process.send_signal(signal.SIGINT)
+        running.process.send_signal(signal.SIGTERM)
         assert running.wait() == 0
+        assert "Stopping." in running.said()
         assert re.search(r"^audit_faults +0 +0 +0$", running.said(), re.MULTILINE)
-        need_nothing_left(running, groups, short_folder)
+        need_nothing_left(running, groups, folder)
 
 
 def test_a_demo_that_is_told_to_end_while_it_starts_leaves_nothing_behind(short_folder):
