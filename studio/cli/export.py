@@ -7,13 +7,11 @@ from pathlib import Path
 
 import click
 
-from studio.cli.lines import fail, one_line_errors
+from studio.cli.lines import FAILED, fail, one_line_errors
 from studio.cli.stores import address_of, keep_secret, open_units
 from studio.services.evidence import EvidenceService
 from studio.services.ports import Actor, Role
-from studio.settings import (
-    load_settings,
-)
+from studio.settings import load_settings
 from studio.signing import Signer
 from studio.web.system import SystemClock
 
@@ -56,7 +54,7 @@ def export(
     try:
         output.write_text(json.dumps(bundle, ensure_ascii=False), encoding="utf-8")
     except OSError as error:
-        fail(f"{output} can't be written: {error.strerror}", status=1)
+        fail(f"{output} can't be written: {error.strerror}", status=FAILED)
     events, wagers = len(bundle["events"]), len(bundle["wagers"])
     click.echo(f"{output}: round {round_id}, {events} events, {wagers} wagers.")
     key = bundle["signature"]["public_key"]
