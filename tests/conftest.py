@@ -33,15 +33,20 @@ POSTGRESQL = os.environ.get(
 REDIS = os.environ.get("STUDIO_TEST_REDIS", "redis://127.0.0.1:6379/15")
 
 
-LONG = tuple(
-    f"{Path(__file__).parent / folder}/" for folder in ("process", "kill", "browser", "scanner")
-)
-"""Folders whose modules take minutes: they begin first, so that no worker ends alone with one."""
+FIRST, LAST = ("process", "kill", "scanner"), ("browser",)
+"""Folders whose modules take minutes begin first, so that no worker ends alone with one. Browsers
+come last: their studio stays up to the end of the run, and would work beside every other test."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the long modules in front; within them the order stays as random as it was."""
-    items.sort(key=lambda item: not str(item.path).startswith(LONG))
+    """Put the long modules in front and the browsers' at the end; else the order stays."""
+    tests = Path(__file__).parent
+
+    def place(item: pytest.Item) -> int:
+        folder = item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else ""
+        return (folder in LAST) - (folder in FIRST)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(autouse=True)
@@ -98,14 +103,23 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def sqlite_engine(migrated_file: Path, tmp_path: Path) -> Iterator[Engine]:
-    """A copy of the migrated file."""
-    path = tmp_path / "studio.db"
-    shutil.copy(migrated_file, path)
-    engine = make_engine(f"sqlite:///{path}")
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """The worker's own engine of an SQLite file: it compiles a statement once for all tests."""
+    engine = make_engine(f"sqlite:///{tmp_path_factory.mktemp('embedded') / 'studio.db'}")
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def sqlite_engine(migrated_file: Path, embedded: Engine) -> Engine:
+    """A copy of the migrated file, with nothing left of the test before."""
+    embedded.dispose()
+    path = Path(str(embedded.url.database))
+    for old in path.parent.glob(f"{path.name}*"):
+        old.unlink()
+    shutil.copy(migrated_file, path)
+    return embedded
 
 
 @pytest.fixture(scope="session")
