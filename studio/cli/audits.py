@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from studio.cli.lines import one_line_errors
-from studio.cli.stores import address_of, audited, offline_settings, open_units
+from studio.cli.stores import audited, open_units, stored_settings
 from studio.services.audit_alarm import tell_pit
 from studio.services.retention import RetentionService
 from studio.services.retention_ports import Kept
@@ -20,11 +20,11 @@ from studio.services.retention_ports import Kept
 @one_line_errors
 def audit(database_url: str | None, *, alarm: bool, as_json: bool) -> None:
     """Re-check everything stored and name each fault."""
-    address = address_of(database_url)
-    with open_units(address) as units:
+    settings = stored_settings(database_url)
+    with open_units(settings) as units:
         faults = audited(units)
         if alarm:
-            tell_pit(units, faults, tables=tuple(offline_settings(address).tables))
+            tell_pit(units, faults, tables=tuple(settings.tables))
     if as_json:
         found = {"faults": [asdict(fault) for fault in faults], "count": len(faults)}
         click.echo(json.dumps(found, ensure_ascii=False, default=str))
@@ -42,9 +42,9 @@ def audit(database_url: str | None, *, alarm: bool, as_json: bool) -> None:
 @one_line_errors
 def prune(database_url: str | None, *, as_json: bool) -> None:
     """Forget records that have been kept long enough; what was played and paid stays."""
-    address = address_of(database_url)
-    days = offline_settings(address).retention.days
-    with open_units(address) as units:
+    settings = stored_settings(database_url)
+    days = settings.retention.days
+    with open_units(settings) as units:
         gone = RetentionService(units=units, days=days).run()
     if as_json:
         click.echo(json.dumps(gone))

@@ -5,7 +5,13 @@ from pathlib import Path
 import click
 
 from studio.cli.lines import FAILED, fail, one_line_errors
-from studio.cli.stores import address_of, audited, open_units, whole_address
+from studio.cli.stores import (
+    audited,
+    offline_settings,
+    open_units,
+    stored_settings,
+    whole_address,
+)
 from studio.store.backup import backup as make_backup
 from studio.store.backup import restore as make_restored
 
@@ -18,7 +24,7 @@ FAULTS_SHOWN_MAX = 10
 @one_line_errors
 def backup(path: Path, *, database_url: str | None) -> None:
     """Copy the whole database into a new file, while the studio plays."""
-    kind = make_backup(address_of(database_url), path)
+    kind = make_backup(whole_address(stored_settings(database_url).database_url), path)
     click.echo(f"{path}: a copy of the {kind} database, {path.stat().st_size:,} bytes.")
     click.echo("It holds sealed cards and people's money: keep it as safe as the database.")
 
@@ -31,7 +37,7 @@ def restore(path: Path, *, database_url: str) -> None:
     """Make a database from a copy and audit it."""
     address = whole_address(database_url)
     make_restored(path, address)
-    with open_units(address) as units:
+    with open_units(offline_settings(address)) as units:
         faults = audited(units)
     for fault in faults[:FAULTS_SHOWN_MAX]:
         click.echo(f"{fault.code}  {fault.where}: {fault.what}", err=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from studio.cli.lines import FAILED, fail, one_line_errors
-from studio.cli.stores import open_units
+from studio.cli.stores import offline_settings, open_units
 from studio.domain.cards import DECK_SET_MAX, SERIAL_MAX
 from studio.services.ports import DeckSet
 
@@ -133,7 +133,7 @@ def register(*, deck_set: int, decks: int | None, tiles: bool, database_url: str
 
     decks = decks or (SETS_OF_TILES if tiles else DECKS)
     manifest = tile_manifest(decks) if tiles else card_manifest(decks)
-    with open_units(database_url) as units, units.write() as uow:
+    with open_units(offline_settings(database_url)) as units, units.write() as uow:
         uow.deck_sets.register(DeckSet(number=deck_set, decks=decks, manifest=manifest))
         uow.commit()
     things = "dominoes" if tiles else "cards"

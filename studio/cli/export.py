@@ -8,10 +8,9 @@ from pathlib import Path
 import click
 
 from studio.cli.lines import FAILED, fail, one_line_errors
-from studio.cli.stores import address_of, keep_secret, open_units
+from studio.cli.stores import keep_secret, open_units, stored_settings
 from studio.services.evidence import EvidenceService
 from studio.services.ports import Actor, Role
-from studio.settings import load_settings
 from studio.signing import Signer
 from studio.web.system import SystemClock
 
@@ -22,8 +21,9 @@ OPERATOR = Actor(id=0, name="command line", role=None)
 def _evidence(database_url: str | None) -> Iterator[EvidenceService]:
     """Open the evidence of a database; signed with the key of the studio that serves it."""
     keep_secret()
-    signer = Signer(load_settings().secret_key.get_secret_value())
-    with open_units(address_of(database_url)) as units:
+    settings = stored_settings(database_url)
+    signer = Signer(settings.secret_key.get_secret_value())
+    with open_units(settings) as units:
         yield EvidenceService(units=units, clock=SystemClock(), signer=signer)
 
 

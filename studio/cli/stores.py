@@ -17,9 +17,8 @@ from studio.store.units import SqlUnits
 
 
 @contextmanager
-def open_units(database_url: str | None) -> Iterator[SqlUnits]:
-    """Open the database of this address, else the settings' one, until the block ends."""
-    settings = offline_settings(database_url)
+def open_units(settings: Settings) -> Iterator[SqlUnits]:
+    """Open the database that the settings name, until the block ends."""
     engine, units = open_store(settings.database_url, currency=currency_of(settings).code)
     try:
         yield units
@@ -41,13 +40,13 @@ def keep_secret() -> None:
         os.environ["STUDIO_SECRET_KEY"] = embedded_secret(ROOT / "var" / "secret_key")
 
 
-def address_of(database_url: str | None) -> str:
-    """Return the whole address of a database that is there; a new and empty one is none."""
-    address = whole_address(offline_settings(database_url).database_url)
-    file = embedded_file(address)
+def stored_settings(database_url: str | None) -> Settings:
+    """Load the settings over a database that is there; a new and empty one is none."""
+    settings = offline_settings(database_url)
+    file = embedded_file(settings.database_url)
     if file is not None and not file.exists():
         fail(f"There is no database at {file}", status=FAILED)
-    return address
+    return settings
 
 
 def whole_address(address: str) -> str:

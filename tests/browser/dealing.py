@@ -165,10 +165,9 @@ class Table:
         for _ in range(20):
             view = self.view()
             code = view["instruction"]["code"]
-            low = any(len(copies) < COPIES_LOW for copies in self._left().values())
-            if code == "start_round" and not low:
-                break
             if code == "start_round":
+                if all(len(copies) >= COPIES_LOW for copies in self._left().values()):
+                    break
                 self.pit("close_shoe", cards_left=view["shoe"]["in_shoe"])
             elif code in steps:
                 steps[code]()
